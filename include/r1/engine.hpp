@@ -1,0 +1,98 @@
+// Running a model: one engine, any number of conversations.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "r1/generation.hpp"
+#include "r1/model.hpp"
+
+namespace r1 {
+
+/// How an engine runs. 0 means: chosen by the engine.
+struct EngineOptions {
+  int threads = 0;             ///< decode threads; default: physical cores this process may use
+  int threads_batch = 0;       ///< prefill threads; default: the same
+  std::int64_t kv_tokens = 0;  ///< longest conversation in tokens; default min(trained, 32768). Pages are committed as used
+  std::int64_t batch_size = 0; ///< prefill chunk in tokens; default 512
+  std::string isa;             ///< "baseline", "avx2", "avx512_vnni"; default: the best this CPU has
+  std::function<void(std::string_view line)> on_warning;  ///< one line each
+};
+
+/// What an engine settled on.
+struct EngineInfo {
+  std::string isa;             ///< instruction tier in use
+  int threads = 0;
+  int threads_batch = 0;
+  std::string threads_reason;  ///< why that many, for example "2 physical cores"
+  std::int64_t kv_tokens = 0;
+};
+
+namespace engine {
+class EngineImpl;
+class SessionImpl;
+}  // namespace engine
+
+/// One conversation. Not thread-safe, but stop() may be called from any thread. Returns its KV pages
+/// when destroyed. Movable.
+class Session {
+ public:
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  /// Sets the system prompt. Only before the first user message.
+  void system(std::string text);
+  /// Adds a user message; next() then generates the answer. Throws Error{context_length_exceeded}
+  /// when the prompt does not fit, Error{template_error} from the template.
+  void user(std::string text);
+  /// Adds messages as they are (history of a client); the last one should be the user's.
+  void messages(std::vector<Message> messages);
+  /// Completes raw text without a template; with `parse_special` added tokens in it are recognised.
+  /// BOS is added when the model wants one and the text does not start with it.
+  void complete(std::string_view text, bool parse_special = false);
+  /// Completes token ids as they are.
+  void complete(std::vector<TokenId> ids);
+
+  /// Options of the generations that start from now on.
+  void options(GenerationOptions options);
+  /// Blocks until more text is there; empty at the end of the answer. Never throws on account of the model.
+  std::optional<Piece> next();
+  /// Stops the running answer within one step; what came so far stays in the history.
+  void stop();
+  /// The finished generation, after next() returned empty.
+  const Generation& result() const;
+  /// The conversation so far.
+  const std::vector<Message>& history() const;
+  /// Forgets the conversation, the system prompt included.
+  void reset();
+
+ private:
+  friend class Engine;
+  explicit Session(std::unique_ptr<engine::SessionImpl> impl);
+  std::unique_ptr<engine::SessionImpl> impl_;
+};
+
+/// Owns the KV pool, the workspace and one loop thread. Thread-safe. Outlives its sessions.
+class Engine {
+ public:
+  explicit Engine(Model model, EngineOptions options = {});
+  ~Engine();
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+
+  /// Starts a conversation.
+  Session open_session(GenerationOptions options = {});
+  const Model& model() const;
+  const EngineInfo& info() const;
+
+ private:
+  std::unique_ptr<engine::EngineImpl> impl_;
+};
+
+}  // namespace r1

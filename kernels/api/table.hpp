@@ -1,0 +1,39 @@
+// All kernels of one tier. Every function: single-threaded, noexcept, no allocation, any thread.
+#pragma once
+
+#include "kernels/api/args.hpp"
+#include "kernels/api/isa.hpp"
+#include "kernels/api/weight_type.hpp"
+
+namespace r1::kernels {
+
+using MatmulFn = void (*)(const MatmulArgs&) noexcept;
+/// out[k] = row `row` of a packed tensor as float32, the very values matmul multiplies with.
+using DecodeRowFn = void (*)(const std::byte* panels, std::int64_t k, std::int64_t row, float* out) noexcept;
+/// Encodes one row of k float32 values. `out` holds encoded_row_bytes() bytes, 64-byte aligned.
+using EncodeFn = void (*)(const float* x, std::int64_t k, std::byte* out) noexcept;
+/// y[k] = x[k] / sqrt(mean(x^2) + eps) * w[k]. y may be x.
+using RmsNormFn = void (*)(const float* x, const float* w, std::int64_t k, float eps, float* y) noexcept;
+/// y[k] = silu(gate[k]) * up[k]. y may be gate or up.
+using SiluMulFn = void (*)(const float* gate, const float* up, std::int64_t k, float* y) noexcept;
+using RopeFn = void (*)(const RopeArgs&) noexcept;
+using KvWriteFn = void (*)(const KvWriteArgs&) noexcept;
+using AttentionFn = void (*)(const AttentionArgs&) noexcept;
+/// True when all n values are finite.
+using AllFiniteFn = bool (*)(const float* x, std::int64_t n) noexcept;
+
+/// One tier's kernels; arrays are indexed by WeightType, ActivationEncoding and KvType.
+struct KernelTable {
+  IsaTier tier;
+  MatmulFn matmul[kWeightTypeCount];
+  DecodeRowFn decode_row[kWeightTypeCount];
+  EncodeFn encode[kActivationEncodingCount];
+  RmsNormFn rms_norm;
+  SiluMulFn silu_mul;
+  RopeFn rope;
+  KvWriteFn kv_write[kKvTypeCount];
+  AttentionFn attention[kKvTypeCount];
+  AllFiniteFn all_finite;
+};
+
+}  // namespace r1::kernels
