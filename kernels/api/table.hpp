@@ -22,18 +22,28 @@ using AttentionFn = void (*)(const AttentionArgs&) noexcept;
 /// True when all n values are finite.
 using AllFiniteFn = bool (*)(const float* x, std::int64_t n) noexcept;
 
-/// One tier's kernels; arrays are indexed by WeightType, ActivationEncoding and KvType.
-struct KernelTable {
-  IsaTier tier;
-  MatmulFn matmul[kWeightTypeCount];
-  DecodeRowFn decode_row[kWeightTypeCount];
-  EncodeFn encode[kActivationEncodingCount];
+/// The kernels of one weight type.
+struct MatrixKernels {
+  MatmulFn matmul;
+  DecodeRowFn decode_row;
+};
+
+/// Everything that works on float32 activations and the KV cache.
+struct FloatKernels {
   RmsNormFn rms_norm;
   SiluMulFn silu_mul;
   RopeFn rope;
-  KvWriteFn kv_write[kKvTypeCount];
-  AttentionFn attention[kKvTypeCount];
+  KvWriteFn kv_write[kKvTypeCount];    ///< by KvType
+  AttentionFn attention[kKvTypeCount];  ///< by KvType
   AllFiniteFn all_finite;
+};
+
+/// One tier's kernels. The parts are separate objects, so that two cores compile a tier in parallel.
+struct KernelTable {
+  IsaTier tier;
+  const MatrixKernels* matrix[kWeightTypeCount];  ///< by WeightType
+  EncodeFn encode[kActivationEncodingCount];      ///< by ActivationEncoding
+  const FloatKernels* floats;
 };
 
 }  // namespace r1::kernels
