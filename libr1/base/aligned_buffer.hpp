@@ -1,4 +1,5 @@
-// One large reservation of zeroed memory, aligned to pages, with huge pages where the system gives them.
+// One large reservation of zeroed memory, aligned to pages, with huge pages where the system gives
+// them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@ namespace r1::base {
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  /// Reserves `bytes` (0 is fine) and advises huge pages. Throws Error{out_of_memory} naming `what`.
+  /// Reserves `bytes` (0 is fine) and advises huge pages. Throws Error{out_of_memory} naming
+  /// `what`.
   AlignedBuffer(std::size_t bytes, const std::string& what);
   ~AlignedBuffer();
   AlignedBuffer(AlignedBuffer&& other) noexcept;
@@ -21,7 +23,8 @@ class AlignedBuffer {
   const std::byte* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
 
-  /// Locks the memory; returns an empty string, or one line with the cause, the limit and the bytes needed.
+  /// Locks the memory; returns an empty string, or one line with the cause, the limit and the bytes
+  /// needed.
   std::string lock() noexcept;
   /// Gives the pages of a range back to the system; they read as zeros afterwards.
   void release(std::size_t offset, std::size_t bytes) noexcept;
