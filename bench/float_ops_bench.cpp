@@ -1,0 +1,142 @@
+// Element-wise float32 kernels and the KV writer, one thread, at the row lengths of real models and
+// with data in cache, as it is between two matrix products. GB/s count what is read and written.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/api/table.hpp"
+
+namespace r1::kernels {
+namespace {
+
+std::vector<float> random_floats(std::int64_t count) {
+  std::mt19937 engine(5);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = normal(engine);
+  return values;
+}
+
+bool near(const std::vector<float>& a, const std::vector<float>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!(std::fabs(a[i] - b[i]) < 1e-5f)) return false;
+  }
+  return true;
+}
+
+void count_bytes(benchmark::State& state, std::int64_t bytes) {
+  state.counters["GB/s"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * static_cast<double>(bytes) * 1e-9,
+      benchmark::Counter::kIsRate);
+}
+
+const FloatKernels& kernels_of(IsaTier tier) { return *kernel_table(tier)->floats; }
+
+void rms_norm(benchmark::State& state, IsaTier tier, std::int64_t k) {
+  const std::vector<float> x = random_floats(k);
+  std::vector<float> expected(x.size());
+  std::vector<float> y(x.size());
+  kernels_of(IsaTier::baseline).rms_norm(x.data(), x.data(), k, 1e-6f, expected.data());
+  for (auto _ : state) {
+    kernels_of(tier).rms_norm(x.data(), x.data(), k, 1e-6f, y.data());
+    benchmark::ClobberMemory();
+  }
+  if (!near(y, expected)) return state.SkipWithError("wrong result");
+  count_bytes(state, k * 12);
+}
+
+void silu_mul(benchmark::State& state, IsaTier tier, std::int64_t k) {
+  const std::vector<float> x = random_floats(k);
+  std::vector<float> expected(x.size());
+  std::vector<float> y(x.size());
+  kernels_of(IsaTier::baseline).silu_mul(x.data(), x.data(), k, expected.data());
+  for (auto _ : state) {
+    kernels_of(tier).silu_mul(x.data(), x.data(), k, y.data());
+    benchmark::ClobberMemory();
+  }
+  if (!near(y, expected)) return state.SkipWithError("wrong result");
+  count_bytes(state, k * 12);
+}
+
+void all_finite(benchmark::State& state, IsaTier tier, std::int64_t n) {
+  const std::vector<float> x = random_floats(n);
+  bool finite = true;
+  for (auto _ : state) {
+    finite = kernels_of(tier).all_finite(x.data(), n);
+    benchmark::DoNotOptimize(finite);
+  }
+  if (!finite) return state.SkipWithError("wrong result");
+  count_bytes(state, n * 4);
+}
+
+void rope(benchmark::State& state, IsaTier tier, std::int64_t heads) {
+  constexpr std::int64_t kDim = 128;
+  std::vector<float> x = random_floats(heads * kDim);
+  // A rotation by 0.6, 0.8: lengths stay, however often it is done.
+  const std::vector<float> cos(kDim / 2, 0.6f);
+  const std::vector<float> sin(kDim / 2, 0.8f);
+  const float before = std::hypot(x[0], x[kDim / 2]);
+  for (auto _ : state) {
+    kernels_of(tier).rope(
+        {.x = x.data(), .heads = heads, .head_dim = kDim, .cos = cos.data(), .sin = sin.data()});
+    benchmark::ClobberMemory();
+  }
+  if (!(std::fabs(std::hypot(x[0], x[kDim / 2]) / before - 1.0f) < 0.5f)) {
+    return state.SkipWithError("wrong result");
+  }
+  count_bytes(state, heads * kDim * 8);
+}
+
+void kv_write(benchmark::State& state, IsaTier tier, KvType type) {
+  constexpr std::int64_t kHeads = 2;
+  constexpr std::int64_t kDim = 128;
+  const std::vector<float> k = random_floats(kHeads * kDim);
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::vector<Line> page(2 * kHeads * kDim * kPageTokens * 4 / 64);
+  std::int64_t slot = 0;
+  for (auto _ : state) {
+    kernels_of(tier).kv_write[static_cast<int>(type)]({.k = k.data(),
+                                                       .v = k.data(),
+                                                       .kv_heads = kHeads,
+                                                       .head_dim = kDim,
+                                                       .layer_page = page[0].bytes,
+                                                       .slot = slot});
+    benchmark::ClobberMemory();
+    slot = (slot + 1) % kPageTokens;
+  }
+  count_bytes(state, 2 * kHeads * kDim * (type == KvType::f32 ? 8 : 6));
+}
+
+bool register_all() {
+  for (int i = 0; i < kIsaTierCount; ++i) {
+    const IsaTier tier = static_cast<IsaTier>(i);
+    if (kernel_table(tier) == nullptr) continue;
+    const std::string isa = isa_name(tier);
+    const auto add = [&](const std::string& name, auto function, auto argument) {
+      benchmark::RegisterBenchmark((name + "/" + isa).c_str(), function, tier, argument);
+    };
+    // Hidden and feed-forward sizes of Qwen2 0.5B, 1.5B and 7B.
+    for (const std::int64_t k : {896, 1536, 3584}) {
+      add("rms_norm/k:" + std::to_string(k), &rms_norm, k);
+    }
+    for (const std::int64_t k : {4864, 8960, 18944}) {
+      add("silu_mul/k:" + std::to_string(k), &silu_mul, k);
+    }
+    add("all_finite/n:151936", &all_finite, std::int64_t{151936});
+    add("rope/heads:12", &rope, std::int64_t{12});
+    add("kv_write/f16", &kv_write, KvType::f16);
+    add("kv_write/f32", &kv_write, KvType::f32);
+  }
+  return true;
+}
+
+const bool registered = register_all();
+
+}  // namespace
+}  // namespace r1::kernels

@@ -1,0 +1,185 @@
+// GGUF rows to packed panels, and scalar decoding of both. Portable code without instruction-set
+// flags; the layout is documented in formats/panel_layout.hpp and docs/kernels.md.
+#include "kernels/api/pack.hpp"
+
+#include <cstring>
+
+#include "kernels/formats/decode_row.hpp"
+#include "kernels/formats/list.hpp"
+#include "kernels/formats/panel_layout.hpp"
+
+namespace r1::kernels {
+namespace {
+
+/// The largest block of any format, in values and bytes.
+constexpr int kBlockValuesMax = 256;
+constexpr int kBlockBytesMax = 256;
+
+const std::uint8_t* bytes_of(const std::byte* p) {
+  return reinterpret_cast<const std::uint8_t*>(p);
+}
+std::uint8_t* bytes_of(std::byte* p) { return reinterpret_cast<std::uint8_t*>(p); }
+
+template <class Format>
+void pack_plain(const std::uint8_t* rows, std::int64_t row_count, std::int64_t k,
+                std::uint8_t* panel) {
+  constexpr int kBytes = Format::kValueBytes;
+  std::memset(panel, 0, static_cast<std::size_t>(panel_total_bytes<Format>(k)));
+  for (std::int64_t row = 0; row < row_count; ++row) {
+    const std::uint8_t* from = rows + row * k * kBytes;
+    std::uint8_t* to = panel + row * kBytes;
+    for (std::int64_t i = 0; i < k; ++i) {
+      std::memcpy(to + i * kPanelRows * kBytes, from + i * kBytes, kBytes);
+    }
+  }
+}
+
+template <class Format>
+void pack_codes(const std::uint8_t* rows, std::int64_t row_count, std::int64_t k,
+                std::uint8_t* panel) {
+  constexpr int kValues = Format::kInfo.block_values;
+  static_assert(kValues <= kBlockValuesMax && Format::kInfo.block_bytes <= kBlockBytesMax);
+  std::memset(panel, 0, static_cast<std::size_t>(panel_total_bytes<Format>(k)));
+  constexpr std::uint8_t kZeroBlock[kBlockBytesMax] = {};
+  const std::int64_t blocks = k / kValues;
+  std::uint8_t* codes_out = panel;
+  std::uint8_t* meta_out = panel + panel_code_bytes<Format>(k);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    for (int row = 0; row < kPanelRows; ++row) {
+      const std::uint8_t* from =
+          row < row_count ? rows + (row * blocks + block) * Format::kInfo.block_bytes : kZeroBlock;
+      std::uint8_t codes[kBlockValuesMax];
+      std::uint8_t meta[kBlockBytesMax];
+      Format::split(from, codes, meta);
+      for (int v = 0; v < kValues; ++v) {
+        put_code<Format::kBits>(codes_out + v / 32 * block_code_bytes(Format::kBits), row, v % 32,
+                                codes[v]);
+      }
+      put_meta<Format>(meta_out, row, meta);
+    }
+    codes_out += kValues / 32 * block_code_bytes(Format::kBits);
+    meta_out += kBlockMetaBytes<Format>;
+  }
+}
+
+template <class Format>
+void decode_file_row(const std::uint8_t* row, std::int64_t k, float* out) {
+  if constexpr (kIsPlain<Format>) {
+    for (std::int64_t i = 0; i < k; ++i) out[i] = Format::decode(row + i * Format::kValueBytes);
+  } else {
+    for (std::int64_t i = 0; i < k; i += Format::kInfo.block_values) {
+      std::uint8_t codes[kBlockValuesMax];
+      std::uint8_t meta[kBlockBytesMax];
+      Format::split(row + i / Format::kInfo.block_values * Format::kInfo.block_bytes, codes, meta);
+      Format::decode(codes, meta, out + i);
+    }
+  }
+}
+
+/// Calls body with the format of `type`.
+template <class Body>
+void with_format(WeightType type, const Body& body) {
+  for_each_format<PlainFormats, BlockFormats, SuperFormats, TableFormats>([&]<class Format>() {
+    if (Format::kType == type) body.template operator()<Format>();
+  });
+}
+
+template <class Format>
+void decode_panel_row(const std::uint8_t* panel, int row, std::int64_t k, float* out) {
+  if constexpr (kIsPlain<Format>) {
+    for (std::int64_t i = 0; i < k; ++i) {
+      out[i] = Format::decode(panel + (i * kPanelRows + row) * Format::kValueBytes);
+    }
+  } else {
+    constexpr int kValues = Format::kInfo.block_values;
+    const std::uint8_t* meta_in = panel + panel_code_bytes<Format>(k);
+    for (std::int64_t i = 0; i < k; i += kValues) {
+      std::uint8_t codes[kBlockValuesMax];
+      std::uint8_t meta[kBlockBytesMax];
+      for (int v = 0; v < kValues; ++v) {
+        const std::int64_t block = (i + v) / 32;
+        codes[v] = static_cast<std::uint8_t>(
+            get_code<Format::kBits>(panel + block * block_code_bytes(Format::kBits), row, v % 32));
+      }
+      get_meta<Format>(meta_in, row, meta);
+      Format::decode(codes, meta, out + i);
+      meta_in += kBlockMetaBytes<Format>;
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t gguf_row_bytes(WeightType type, std::int64_t k) noexcept {
+  const FormatInfo& info = format_info(type);
+  return k / info.block_values * info.block_bytes;
+}
+
+std::int64_t panel_bytes(WeightType type, std::int64_t k) noexcept {
+  std::int64_t bytes = 0;
+  with_format(type, [&]<class Format>() { bytes = panel_total_bytes<Format>(k); });
+  return bytes;
+}
+
+void pack_panel(WeightType type, const std::byte* rows, std::int64_t row_count, std::int64_t k,
+                std::byte* panel) noexcept {
+  with_format(type, [&]<class Format>() {
+    if constexpr (kIsPlain<Format>) {
+      pack_plain<Format>(bytes_of(rows), row_count, k, bytes_of(panel));
+    } else {
+      pack_codes<Format>(bytes_of(rows), row_count, k, bytes_of(panel));
+    }
+  });
+}
+
+void decode_gguf_row(WeightType type, const std::byte* row, std::int64_t k, float* out) noexcept {
+  with_format(type, [&]<class Format>() { decode_file_row<Format>(bytes_of(row), k, out); });
+}
+
+std::int64_t encoded_row_bytes(ActivationEncoding encoding, std::int64_t k) noexcept {
+  return encoding == ActivationEncoding::q8 ? q8_row_bytes(k) : round_up_64(k * 4);
+}
+
+template <WeightType kType>
+void decode_packed_row(const std::byte* panels, std::int64_t k, std::int64_t row,
+                       float* out) noexcept {
+  with_format(kType, [&]<class Format>() {
+    const std::int64_t panel = row / kPanelRows;
+    decode_panel_row<Format>(bytes_of(panels) + panel * panel_total_bytes<Format>(k),
+                             static_cast<int>(row % kPanelRows), k, out);
+  });
+}
+
+// One line a format: the tiers' tables name these.
+template void decode_packed_row<WeightType::f32>(const std::byte*, std::int64_t, std::int64_t,
+                                                 float*) noexcept;
+template void decode_packed_row<WeightType::f16>(const std::byte*, std::int64_t, std::int64_t,
+                                                 float*) noexcept;
+template void decode_packed_row<WeightType::bf16>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q4_0>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q4_1>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q5_0>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q5_1>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q8_0>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q2_k>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q3_k>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q4_k>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q5_k>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::q6_k>(const std::byte*, std::int64_t, std::int64_t,
+                                                  float*) noexcept;
+template void decode_packed_row<WeightType::iq4_nl>(const std::byte*, std::int64_t, std::int64_t,
+                                                    float*) noexcept;
+template void decode_packed_row<WeightType::iq4_xs>(const std::byte*, std::int64_t, std::int64_t,
+                                                    float*) noexcept;
+
+}  // namespace r1::kernels
