@@ -9,10 +9,10 @@
 
 namespace r1::text {
 
-/// Recognises one thought: opened by the prompt, or by `<think>` as the first thing the model writes, and
-/// ended by `</think>`. Tags are not output; newlines and blanks right inside and right after the tags are
-/// trimmed the same way whatever the chunks. A later tag is plain answer text. Holds back only what may
-/// become a tag or be trimmed. Not thread-safe.
+/// Recognises one thought: opened by the prompt, or by `<think>` as the first thing the model
+/// writes, and ended by `</think>`. Tags are not output; newlines and blanks right inside and right
+/// after the tags are trimmed the same way whatever the chunks. A later tag is plain answer text.
+/// Holds back only what may become a tag or be trimmed. Not thread-safe.
 class ThinkSplitter {
  public:
   explicit ThinkSplitter(bool starts_in_thought = false);
