@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "libr1/sampling/random.hpp"
 #include "r1/generation.hpp"
 
 namespace r1::sampling {
@@ -26,8 +26,9 @@ struct Params {
   std::vector<std::pair<TokenId, float>> logit_bias;
 };
 
-/// Checks every field and makes Params; empty fields take Params' defaults, an empty seed is drawn from the
-/// system. Throws Error{invalid_argument} naming the field, its range and the value (cases G1, G2).
+/// Checks every field and makes Params; empty fields take Params' defaults, an empty seed is drawn
+/// from the system. Throws Error{invalid_argument} naming the field, its range and the value (cases
+/// G1, G2).
 Params make_params(const SamplingOptions& options, std::int64_t vocab_size);
 
 /// What a draw gave.
@@ -37,6 +38,11 @@ struct Choice {
 };
 
 /// One sequence's sampler. Allocates at construction only. Not thread-safe.
+///
+/// Logits stay float after bias and after penalties. A token's mass is e^((logit - max) /
+/// temperature) as a whole number of 2^-s of the largest (s = 44 for 151,936 tokens), so sums are
+/// exact in any order and draws are the same on every machine; a token below 2^-s of the largest is
+/// never drawn. One random number is used for each token that is not greedy.
 class Chain {
  public:
   /// `samplable[id]` is false for ids that may never be chosen (padding rows, unused ids).
@@ -47,15 +53,49 @@ class Chain {
   const Params& params() const { return params_; }
 
  private:
+  /// A token that may be drawn.
   struct Candidate {
     float logit;
     TokenId id;
+    std::uint64_t mass;
   };
+  /// Ids [begin, end) that may be chosen.
+  struct Run {
+    std::size_t begin;
+    std::size_t end;
+  };
+  /// What the mass of all tokens lies between.
+  struct Total {
+    std::uint64_t low;
+    std::uint64_t high;
+  };
+
+  void copy_samplable(std::span<const float> logits);
+  void apply_bias();
+  void apply_penalties(std::span<const TokenId> history);
+  bool find_max();
+  TokenId first_of_max() const;
+  double threshold_at(double depth) const;
+  void gather(double threshold);
+  void gather_top_k(std::size_t k);
+  Total estimate_total(double threshold) const;
+  std::uint64_t mass_of_candidates() const;
+  std::size_t prefix_with_mass(std::uint64_t needed);
+  TokenId cut_and_draw(Total total, bool complete, std::uint64_t random53);
+
   Params params_;
   std::shared_ptr<const std::vector<bool>> samplable_;
-  std::vector<Candidate> candidates_;
-  std::vector<std::int32_t> counts_;  ///< occurrences of each id in the penalty window
-  std::uint64_t rng_[4];
+  std::vector<Run> runs_;         ///< of samplable_
+  std::vector<float> adjusted_;   ///< logits after bias and penalties; -Inf where not samplable
+  std::vector<float> block_max_;  ///< largest of each block of adjusted_
+  std::vector<float> scratch_;    ///< as many as block_max_
+  std::vector<Candidate> candidates_;  ///< the tokens above some threshold
+  std::vector<std::int32_t> counts_;   ///< occurrences of each id in the penalty window
+  float max_ = 0;
+  double mass_scale_ = 0;  ///< 2^s
+  double depth_max_ =
+      0;  ///< tokens whose logit is this many temperatures below the largest have no mass
+  Random random_;
 };
 
 }  // namespace r1::sampling
