@@ -15,23 +15,23 @@ namespace r1 {
 /// else the default of the model family. Steps run in this order: logit bias, penalties, temperature,
 /// top-k, top-p, min-p, draw; `temperature` 0 takes the most likely token (lowest id on a tie).
 struct SamplingOptions {
-  std::optional<float> temperature;        ///< [0, 100]; below 1e-5 means greedy
-  std::optional<std::int64_t> top_k;       ///< 0 or -1: off; above the vocabulary: off
-  std::optional<float> top_p;              ///< [0, 1]; 1: off; at least one token stays
-  std::optional<float> min_p;              ///< [0, 1]; 0: off; at least one token stays
-  std::optional<float> repeat_penalty;     ///< (0, 100]; 1: off (CTRL, arXiv:1909.05858)
-  std::optional<float> frequency_penalty;  ///< [-100, 100]; 0: off
-  std::optional<float> presence_penalty;   ///< [-100, 100]; 0: off
-  std::optional<std::int64_t> repeat_last_n;  ///< window of the penalties in tokens; 0: off, -1: all
-  std::optional<std::uint64_t> seed;       ///< empty: drawn at random and reported in the result
-  std::vector<std::pair<TokenId, float>> logit_bias;  ///< added to the raw logits; bias in [-1e30, 1e30]
+  std::optional<float> temperature = {};        ///< [0, 100]; below 1e-5 means greedy
+  std::optional<std::int64_t> top_k = {};       ///< 0 or -1: off; above the vocabulary: off
+  std::optional<float> top_p = {};              ///< [0, 1]; 1: off; at least one token stays
+  std::optional<float> min_p = {};              ///< [0, 1]; 0: off; at least one token stays
+  std::optional<float> repeat_penalty = {};     ///< (0, 100]; 1: off (CTRL, arXiv:1909.05858)
+  std::optional<float> frequency_penalty = {};  ///< [-100, 100]; 0: off
+  std::optional<float> presence_penalty = {};   ///< [-100, 100]; 0: off
+  std::optional<std::int64_t> repeat_last_n = {};  ///< window of the penalties in tokens; 0: off, -1: all
+  std::optional<std::uint64_t> seed = {};       ///< empty: drawn at random and reported in the result
+  std::vector<std::pair<TokenId, float>> logit_bias = {};  ///< added to the raw logits; bias in [-1e30, 1e30]
 };
 
 /// Everything that shapes one generation.
 struct GenerationOptions {
-  SamplingOptions sampling;
+  SamplingOptions sampling = {};
   std::int64_t max_tokens = -1;    ///< generated tokens at most, thought included; -1: until the context is full
-  std::vector<std::string> stop;   ///< stop strings (not empty); the text before one is kept
+  std::vector<std::string> stop = {};   ///< not empty strings; looked for in the answer, not in the thought; the text before one is kept
   bool ignore_eos = false;         ///< go on past end-of-generation tokens
   bool enable_thinking = true;     ///< passed on to templates that know it
 };

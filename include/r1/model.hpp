@@ -22,8 +22,8 @@ struct LoadOptions {
   int threads = 0;        ///< threads that pack the weights; 0: as many as this process may use
   bool use_mmap = true;   ///< map the file; false: read it
   bool lock_memory = false;  ///< mlock the packed weights; failure is a warning
-  std::function<void(double fraction)> on_progress;         ///< 0..1, at most some 100 calls
-  std::function<void(std::string_view line)> on_warning;    ///< one line each
+  std::function<void(double fraction)> on_progress = {};         ///< 0..1, at most some 100 calls
+  std::function<void(std::string_view line)> on_warning = {};    ///< one line each
 };
 
 /// Numbers of a model that callers show or plan with.

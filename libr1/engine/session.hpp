@@ -1,0 +1,51 @@
+// What a Session handle points at.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libr1/engine/loop.hpp"
+#include "r1/engine.hpp"
+
+namespace r1::engine {
+
+/// One conversation; see Session for the contract. It keeps the loop alive.
+class SessionImpl {
+ public:
+  SessionImpl(std::shared_ptr<Loop> loop, GenerationOptions options);
+  ~SessionImpl();
+  SessionImpl(const SessionImpl&) = delete;
+  SessionImpl& operator=(const SessionImpl&) = delete;
+
+  void set_options(GenerationOptions options);
+  void system(std::string text);
+  void add(std::vector<Message> messages);
+  void complete(std::string_view text, bool parse_special);
+  void complete(std::vector<TokenId> ids);
+  std::optional<Piece> next();
+  void stop();
+  void reset();
+  const Generation& result() const { return result_; }
+  const std::vector<Message>& messages() const { return messages_; }
+
+ private:
+  std::int64_t vocab() const { return loop_->model().impl().config.vocab; }
+  void begin(std::vector<TokenId> prompt, ThoughtMode mode, Clock::time_point start);
+  void collect_result();
+  void end_current();
+
+  std::shared_ptr<Loop> loop_;
+  std::shared_ptr<CachedSequence> sequence_;
+  GenerationOptions options_;
+  std::vector<Message> messages_;
+  std::mutex request_mutex_;          ///< for stop(), which any thread may call
+  std::shared_ptr<Request> request_;  ///< the running generation
+  bool chat_ = false;                 ///< its answer belongs into messages_
+  Generation result_;
+};
+
+}  // namespace r1::engine

@@ -1,0 +1,85 @@
+// The Qwen2 forward pass: one path for prefill, decode and any number of sequences.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/api/table.hpp"
+#include "libr1/base/thread_team.hpp"
+#include "libr1/model/loaded_model.hpp"
+#include "libr1/runtime/encoded_rows.hpp"
+#include "libr1/runtime/key_bias.hpp"
+#include "libr1/runtime/kv_pool.hpp"
+#include "libr1/runtime/rope_table.hpp"
+
+namespace r1::runtime {
+
+/// Rows of a sequence that need logits.
+enum class LogitRows { none, last, all };
+
+/// What one sequence does in a step: some tokens at consecutive positions.
+struct SequenceStep {
+  std::span<const TokenId> tokens;  ///< at least one; ids within the vocabulary
+  std::int64_t first_position = 0;
+  KvSequence* kv = nullptr;         ///< has room for first_position + tokens.size() positions
+  LogitRows logits = LogitRows::last;
+};
+
+/// Runs steps on a team. A row's result does not depend on what else is in the step, nor on the number of
+/// threads. Not thread-safe.
+class Forward {
+ public:
+  /// `rows_max`: tokens a step may have. `positions_max`: the longest sequence. The references must outlive
+  /// this. Throws Error{out_of_memory}.
+  Forward(const model::LoadedModel& model, const kernels::KernelTable& table, base::ThreadTeam& team,
+          kernels::KvType kv_type, std::int64_t rows_max, std::int64_t positions_max);
+  ~Forward();
+
+  /// Computes one step with `threads` members of the team (0: all). Returns the logits of the rows that
+  /// wanted them, in order: [rows, vocab], valid until the next step.
+  std::span<const float> step(std::span<const SequenceStep> sequences, int threads = 0);
+
+  std::int64_t rows_max() const { return rows_max_; }
+
+  /// Sees the hidden states [rows, hidden] that go into each layer, and after the last layer those that leave
+  /// it (index = number of layers). Called on the stepping thread while the team waits.
+  using Probe = std::function<void(std::int64_t layer, std::span<const float> hidden)>;
+  void set_probe(Probe probe) { probe_ = std::move(probe); }
+
+ private:
+  struct Row;
+  struct AttentionJob;
+  class Pass;
+
+  void plan(std::span<const SequenceStep> sequences);
+  void gather_bias_tables();
+
+  const model::LoadedModel& model_;
+  const model::Config& config_;
+  const kernels::KernelTable& table_;
+  base::ThreadTeam& team_;
+  KvLayout layout_;
+  KeyBias key_bias_;
+  RopeTable rope_;
+  std::int64_t rows_max_;
+
+  // The step being computed.
+  std::vector<Row> rows_;
+  std::vector<AttentionJob> jobs_;
+  std::vector<std::int64_t> logit_rows_;
+  std::atomic<std::int64_t> next_job_{0};
+  Probe probe_;
+
+  // Activations, [rows_max, width] float32.
+  base::AlignedBuffer hidden_, q_, k_, v_, attended_, gate_, up_, bias_q_, scratch_;
+  EncodedRows encoded_;
+  std::vector<std::unique_ptr<EncodedRows>> private_encoded_;  ///< one row a worker, for steps of one row
+  std::vector<float> logits_;
+  std::vector<const float*> bias_tables_;  ///< [layers][kv_heads][terms_max]
+};
+
+}  // namespace r1::runtime
