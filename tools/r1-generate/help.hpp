@@ -1,0 +1,16 @@
+// The text of --help, made from the options themselves so that the two cannot differ.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace r1_tools {
+
+/// Help for `app`: usage, options by group, examples; at most 80 columns. Options without a
+/// description are left out.
+std::string help_text(const CLI::App& app);
+
+}  // namespace r1_tools

@@ -1,0 +1,95 @@
+// r1-generate: answers one prompt or chats. This file puts the parts together and turns errors into
+// one line and an exit code.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "r1/error.hpp"
+#include "tools/r1-generate/chat.hpp"
+#include "tools/r1-generate/interrupt.hpp"
+#include "tools/r1-generate/line_editor.hpp"
+#include "tools/r1-generate/options.hpp"
+#include "tools/r1-generate/report.hpp"
+#include "tools/r1-generate/run.hpp"
+#include "tools/r1-generate/text_input.hpp"
+#include "tools/r1-generate/usage_error.hpp"
+
+namespace r1_tools {
+namespace {
+
+/// Fills closed standard descriptors, so that no model file becomes "standard output". The mode is
+/// the wrong one on purpose: reads and writes then fail as on a closed descriptor.
+void fill_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    const int opened = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    static_cast<void>(opened);
+  }
+}
+
+/// Text of the command line that goes to the model.
+void check_argument_texts(Options& options) {
+  if (options.system) {
+    options.system = argument_text("--system", *options.system, options.escape);
+  }
+  for (std::string& stop : options.generation.stop) {
+    stop = argument_text("--stop", stop, options.escape);
+  }
+}
+
+void note_options_without_use(const Options& options) {
+  if (options.without_use.empty() || options.quiet) return;
+  std::string names;
+  for (const std::string& name : options.without_use) names += (names.empty() ? "" : ", ") + name;
+  write_message("note", fmt::format("without effect here: {}", names));
+}
+
+int run(Options options) {
+  if (options.help) {
+    write_out(*options.help);
+    return kExitOk;
+  }
+  check_isa(options.engine.isa);
+  if (options.version) {
+    write_out(version_text(options.engine.isa));
+    return kExitOk;
+  }
+  const bool has_prompt = options.prompt.has_value() || !options.prompt_file.empty();
+  const bool is_chat =
+      options.chat || (!has_prompt && !options.raw && !options.json && isatty(STDIN_FILENO) == 1);
+  check_argument_texts(options);
+  std::optional<std::string> prompt;
+  if (has_prompt || !is_chat) prompt = read_prompt(options);
+  note_options_without_use(options);
+
+  Interrupt interrupt;
+  StatusLine status(screen_of(STDERR_FILENO).erasable && !options.quiet);
+  const Run context{options, interrupt, status, screen_of(STDOUT_FILENO)};
+  r1::Engine engine = start_engine(context);
+  return is_chat ? run_chat(prompt, engine, context) : run_once(*prompt, engine, context);
+}
+
+}  // namespace
+}  // namespace r1_tools
+
+int main(int argc, char** argv) {
+  using namespace r1_tools;
+  fill_standard_descriptors();
+  // A reader that goes away (| head) ends the program without a word, whatever the parent ignored.
+  std::signal(SIGPIPE, SIG_DFL);
+  use_utf8_locale();
+  try {
+    return run(parse_options(std::vector<std::string>(argv + 1, argv + argc)));
+  } catch (const UsageError& error) {
+    write_message("error", error.what());
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    write_message("error", error.what());
+    return kExitFailed;
+  }
+}
