@@ -1,0 +1,110 @@
+// Random tiny models of many shapes against the double-precision forward pass (fixture F1; cases L5, L6).
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/support/forward_logits.hpp"
+#include "tests/support/random_model.hpp"
+#include "tests/support/reference_model.hpp"
+
+namespace {
+
+using namespace r1;
+using kernels::WeightType;
+using support::RandomModelSpec;
+
+// Largest difference over all rows, as a share of the largest spread of a row's logits.
+double relative_error(const std::vector<std::vector<double>>& expected,
+                      const std::vector<std::vector<float>>& got) {
+  double worst = 0;
+  double range = 0;
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    const auto [low, high] = std::minmax_element(expected[t].begin(), expected[t].end());
+    range = std::max(range, *high - *low);
+    for (std::size_t i = 0; i < expected[t].size(); ++i) {
+      const double difference = std::abs(expected[t][i] - static_cast<double>(got[t][i]));
+      worst = std::isfinite(difference) ? std::max(worst, difference) : INFINITY;
+    }
+  }
+  return worst / range;
+}
+
+void check(const char* name, const RandomModelSpec& spec, double bound, std::int64_t length = 50) {
+  const auto image = support::random_model(spec);
+  const Model model = Model::load(image);
+  const support::ReferenceModel oracle(gguf::Reader::from_memory(image, name), true);
+  const auto tokens = support::random_tokens(length, 256, spec.seed);
+  const auto expected = oracle.logits(tokens);
+  for (const auto isa : support::available_tiers()) {
+    INFO(name << " on " << kernels::isa_name(isa));
+    CHECK(relative_error(expected, support::forward_logits(model, tokens, {.isa = isa})) <= bound);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("float models of many shapes are exact up to the 16-bit KV cache") {
+  check("small", {}, 1e-3);
+  check("untied", {.tied = false}, 1e-3);
+  check("one KV head", {.kv_heads = 1}, 1e-3);
+  check("head dim 128, group 6", {.heads = 12, .kv_heads = 2, .head_dim = 128, .tied = false}, 1e-3);
+  check("head dim 128, group 7", {.heads = 14, .kv_heads = 2, .head_dim = 128}, 1e-3);
+  check("head dim 64, group 7", {.hidden = 896, .heads = 14, .kv_heads = 2}, 1e-3);
+  check("base 10000", {.rope_base = 10000}, 1e-3);
+  check("YaRN", {.context = 4096, .yarn_factor = 4, .yarn_original_context = 1024}, 1e-3);
+  check("YaRN, head dim 128", {.head_dim = 128, .yarn_factor = 4, .yarn_original_context = 32768}, 1e-3);
+  check("sliding window", {.sliding_window = 20}, 1e-3);
+  check("odd widths", {.hidden = 272, .heads = 4, .kv_heads = 2, .head_dim = 80, .ffn = 208}, 1e-3);
+  check("f16 weights", {.type = WeightType::f16}, 1e-3);
+  check("bf16 weights", {.type = WeightType::bf16}, 1e-3);
+}
+
+TEST_CASE("float models are exact with a float32 KV cache") {
+  const auto image = support::random_model({});
+  const Model model = Model::load(image);
+  const auto tokens = support::random_tokens(50, 256, 3);
+  const auto expected =
+      support::ReferenceModel(gguf::Reader::from_memory(image, "small")).logits(tokens);
+  for (const auto isa : support::available_tiers()) {
+    const auto got = support::forward_logits(model, tokens, {.isa = isa, .kv_type = kernels::KvType::f32});
+    CHECK(relative_error(expected, got) <= 5e-6);
+  }
+}
+
+TEST_CASE("quantized models agree with the oracle that uses the same activation codes") {
+  // A code may round the other way where float32 and float64 differ in the last bits, hence the bound.
+  for (int type = 0; type < kernels::kWeightTypeCount; ++type) {
+    const auto weight_type = static_cast<WeightType>(type);
+    check(kernels::format_info(weight_type).name, {.type = weight_type, .tied = false}, 1e-2);
+  }
+}
+
+TEST_CASE("position 40,000 is as exact as position 0") {
+  // A sliding window of 24 over 2 layers lets the oracle start 46 tokens before the end.
+  const RandomModelSpec spec{.context = 65536, .sliding_window = 24};
+  const auto image = support::random_model(spec);
+  const Model model = Model::load(image);
+  const auto tokens = support::random_tokens(40'050, 256, 5);
+  const std::int64_t start = 40'050 - 100;
+  const auto expected = support::ReferenceModel(gguf::Reader::from_memory(image, "far"))
+                            .logits(std::span(tokens).subspan(static_cast<std::size_t>(start)), start);
+  const auto got = support::forward_logits(model, tokens);
+  CHECK(relative_error({expected.end() - 40, expected.end()}, {got.end() - 40, got.end()}) <= 1e-3);
+}
+
+TEST_CASE("a row's bits depend neither on chunks, nor on threads, nor on the tier's other rows") {
+  for (const auto type : {WeightType::f32, WeightType::q4_k, WeightType::q6_k, WeightType::q8_0}) {
+    const Model model = Model::load(support::random_model({.type = type}));
+    const auto tokens = support::random_tokens(70, 256, 9);
+    for (const auto isa : support::available_tiers()) {
+      const auto whole = support::forward_logits(model, tokens, {.isa = isa, .chunk = 512});
+      for (const std::int64_t chunk : {1, 7, 16, 17}) {
+        for (const int threads : {1, 2, 3}) {
+          INFO(kernels::isa_name(isa) << ", chunk " << chunk << ", threads " << threads);
+          CHECK(support::forward_logits(model, tokens, {.isa = isa, .threads = threads, .chunk = chunk}) ==
+                whole);
+        }
+      }
+    }
+  }
+}
