@@ -60,21 +60,19 @@ class Forward::Pass {
   void run() noexcept {
     embed();
     for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
-      show(layer);
       attention_block(layer);
       ffn_block(layer);
     }
-    show(config_.layers);
     output();
   }
 
  private:
-  void show(std::int64_t layer) noexcept {
-    if (!f_.probe_) return;
-    if (worker_.index() == 0) {
-      f_.probe_(layer, {hidden_, static_cast<std::size_t>(m_ * config_.hidden)});
+  // Tells the probe; a step of one row is computed by every worker for itself, but shown once.
+  void show(Stage stage, std::int64_t layer, std::int64_t row, const float* values,
+            std::int64_t count) const noexcept {
+    if (f_.probe_ && (m_ > 1 || worker_.index() == 0)) {
+      f_.probe_(stage, layer, row, {values, static_cast<std::size_t>(count)});
     }
-    worker_.barrier();
   }
 
   void embed() noexcept {
@@ -117,7 +115,10 @@ class Forward::Pass {
     EncodingSet set;
     for (const auto* matrix : {&layer.q, &layer.k, &layer.v}) set.add(matrix->type);
     const EncodedRows& x = encode(set, m_, config_.hidden, [&](std::int64_t row) {
-      return normalized(row, layer.attn_norm);
+      show(Stage::hidden, index, row, hidden_ + row * config_.hidden, config_.hidden);
+      const float* input = normalized(row, layer.attn_norm);
+      show(Stage::attention, index, row, input, config_.hidden);
+      return input;
     });
     const LinearPart qkv[] = {{&layer.q, q_, q_width_, layer.q_bias.data()},
                               {&layer.k, k_, kv_width_, key_bias.kept.data()},
@@ -139,7 +140,9 @@ class Forward::Pass {
     EncodingSet output_set;
     output_set.add(layer.o.type);
     const EncodedRows& attended = encode(output_set, m_, q_width_, [&](std::int64_t row) {
-      return attended_ + row * q_width_;
+      const float* input = attended_ + row * q_width_;
+      show(Stage::attended, index, row, input, q_width_);
+      return input;
     });
     const LinearPart o[] = {{&layer.o, hidden_, config_.hidden, nullptr, hidden_}};
     linear(f_.table_, worker_, attended, m_, o);
@@ -215,7 +218,9 @@ class Forward::Pass {
     set.add(layer.gate.type);
     set.add(layer.up.type);
     const EncodedRows& x = encode(set, m_, config_.hidden, [&](std::int64_t row) {
-      return normalized(row, layer.ffn_norm);
+      const float* input = normalized(row, layer.ffn_norm);
+      show(Stage::ffn, index, row, input, config_.hidden);
+      return input;
     });
     const LinearPart gate_up[] = {{&layer.gate, gate_, config_.ffn}, {&layer.up, up_, config_.ffn}};
     linear(f_.table_, worker_, x, m_, gate_up);
@@ -226,6 +231,7 @@ class Forward::Pass {
     const EncodedRows& activated = encode(down_set, m_, config_.ffn, [&](std::int64_t row) {
       f_.table_.floats->silu_mul(gate_ + row * config_.ffn, up_ + row * config_.ffn, config_.ffn,
                                  scratch_);
+      show(Stage::activated, index, row, scratch_, config_.ffn);
       return scratch_;
     });
     const LinearPart down[] = {{&layer.down, hidden_, config_.hidden, nullptr, hidden_}};
@@ -240,7 +246,11 @@ class Forward::Pass {
     EncodingSet set;
     set.add(weights.output.type);
     const EncodedRows& x = encode(set, rows, config_.hidden, [&](std::int64_t row) {
-      return normalized(f_.logit_rows_[static_cast<std::size_t>(row)], weights.output_norm);
+      const std::int64_t from = f_.logit_rows_[static_cast<std::size_t>(row)];
+      show(Stage::hidden, config_.layers, from, hidden_ + from * config_.hidden, config_.hidden);
+      const float* input = normalized(from, weights.output_norm);
+      show(Stage::output, config_.layers, from, input, config_.hidden);
+      return input;
     });
     const LinearPart logits[] = {{&weights.output, f_.logits_.data(), config_.vocab}};
     linear(f_.table_, worker_, x, rows, logits);

@@ -29,6 +29,16 @@ struct SequenceStep {
   LogitRows logits = LogitRows::last;
 };
 
+/// Where a probe looks.
+enum class Stage {
+  hidden,     ///< the residual stream at the start of a layer, and after the last one
+  attention,  ///< input of q, k and v: the normalised hidden state
+  attended,   ///< input of o: the attention's output
+  ffn,        ///< input of gate and up
+  activated,  ///< input of down: SiLU(gate) * up
+  output,     ///< input of the output matrix
+};
+
 /// Runs steps on a team. A row's result does not depend on what else is in the step, nor on the number of
 /// threads. Not thread-safe.
 class Forward {
@@ -45,9 +55,11 @@ class Forward {
 
   std::int64_t rows_max() const { return rows_max_; }
 
-  /// Sees the hidden states [rows, hidden] that go into each layer, and after the last layer those that leave
-  /// it (index = number of layers). Called on the stepping thread while the team waits.
-  using Probe = std::function<void(std::int64_t layer, std::span<const float> hidden)>;
+  /// Sees rows of float values on their way: what goes into every matrix, and the hidden states. `layer` is the
+  /// number of layers for what comes after the last. Called by the thread that computes the row, so from several
+  /// at once in a step of more than one thread.
+  using Probe =
+      std::function<void(Stage stage, std::int64_t layer, std::int64_t row, std::span<const float> values)>;
   void set_probe(Probe probe) { probe_ = std::move(probe); }
 
  private:

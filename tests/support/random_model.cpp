@@ -16,14 +16,16 @@ namespace {
 
 using kernels::WeightType;
 
-// IEEE binary16 of a normal positive or negative value; enough for scales.
+// IEEE binary16 below 65504 in magnitude, cut rather than rounded; enough for made-up numbers.
 std::uint16_t to_half(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  const auto exponent = static_cast<std::int32_t>((bits >> 23) & 0xFF) - 127 + 15;
-  if (exponent <= 0) return static_cast<std::uint16_t>((bits >> 16) & 0x8000);
-  return static_cast<std::uint16_t>(((bits >> 16) & 0x8000) | (static_cast<std::uint32_t>(exponent) << 10) |
-                                    ((bits >> 13) & 0x3FF));
+  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
+  int exponent = 0;
+  const float fraction = std::frexp(std::fabs(value), &exponent);  // in [0.5, 1)
+  if (exponent < -13) {
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::fabs(value) * 0x1p24F));
+  }
+  const auto mantissa = static_cast<std::uint16_t>(fraction * 2048);  // the implicit bit is 1024
+  return static_cast<std::uint16_t>(sign | ((exponent + 14) << 10 | (mantissa & 0x3FF)));
 }
 
 // Where a block's scale and minimum lie, the deviation of a value under scale 1, and the minimum that centres

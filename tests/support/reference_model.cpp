@@ -3,25 +3,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 
 #include "kernels/api/pack.hpp"
+#include "kernels/api/table.hpp"
+#include "libr1/base/aligned_buffer.hpp"
 
 namespace r1::support {
 namespace {
 
 double silu(double x) { return x / (1 + std::exp(-x)); }
 
-// Values as int8 codes in blocks of 32 stand for them: the largest magnitude is code 127.
+// What the int8 codes that the engine makes of x stand for. The encoder has tests of its own; here it only makes
+// sure that both sides multiply the same numbers.
 std::vector<double> through_codes(const std::vector<double>& x) {
+  const std::vector<float> narrow(x.begin(), x.end());
+  const auto k = static_cast<std::int64_t>(x.size());
+  const auto encoding = kernels::ActivationEncoding::q8;
+  base::AlignedBuffer row(static_cast<std::size_t>(kernels::encoded_row_bytes(encoding, k)), "encoded row");
+  kernels::kernel_table(kernels::IsaTier::baseline)
+      ->encode[static_cast<int>(encoding)](narrow.data(), k, row.data());
+  const std::int64_t scales_at = (k + 63) / 64 * 64;
   std::vector<double> y(x.size());
-  for (std::size_t block = 0; block < x.size(); block += 32) {
-    double largest = 0;
-    for (std::size_t i = 0; i < 32; ++i) largest = std::max(largest, std::abs(x[block + i]));
-    const double scale = largest / 127;
-    for (std::size_t i = 0; i < 32 && scale > 0; ++i) {
-      y[block + i] = std::nearbyint(x[block + i] / scale) * scale;
-    }
+  for (std::int64_t i = 0; i < k; ++i) {
+    float scale = 0;
+    std::memcpy(&scale, row.data() + scales_at + i / 32 * 4, sizeof scale);
+    y[static_cast<std::size_t>(i)] = static_cast<double>(static_cast<std::int8_t>(row.data()[i])) * scale;
   }
   return y;
 }
@@ -190,27 +198,48 @@ ReferenceModel::Rows ReferenceModel::attention(const Layer& layer, const Rows& n
         }
       }
     }
-    out.push_back(multiply(layer.o, row));
+    out.push_back(std::move(row));
   }
   return out;
 }
 
-std::vector<std::vector<double>> ReferenceModel::layer(std::int64_t index, Rows hidden,
-                                                       std::int64_t first_position) const {
-  const Layer& layer = layers_[static_cast<std::size_t>(index)];
-  Rows normed;
-  for (const auto& row : hidden) normed.push_back(normalize(row, layer.attn_norm));
-  const Rows attended = attention(layer, normed, first_position);
+ReferenceModel::Rows ReferenceModel::normalize(const Rows& rows, const std::vector<double>& weight) const {
+  Rows result;
+  for (const auto& row : rows) result.push_back(normalize(row, weight));
+  return result;
+}
+
+ReferenceModel::Rows ReferenceModel::residual(const Rows& hidden, const Matrix& w, const Rows& x) const {
+  Rows result = hidden;
   for (std::size_t t = 0; t < hidden.size(); ++t) {
-    for (std::size_t i = 0; i < hidden[t].size(); ++i) hidden[t][i] += attended[t][i];
-    const std::vector<double> x = normalize(hidden[t], layer.ffn_norm);
-    std::vector<double> gate = multiply(layer.gate, x);
-    const std::vector<double> up = multiply(layer.up, x);
-    for (std::size_t i = 0; i < gate.size(); ++i) gate[i] = silu(gate[i]) * up[i];
-    const std::vector<double> down = multiply(layer.down, gate);
-    for (std::size_t i = 0; i < hidden[t].size(); ++i) hidden[t][i] += down[i];
+    const std::vector<double> y = multiply(w, x[t]);
+    for (std::size_t i = 0; i < y.size(); ++i) result[t][i] += y[i];
   }
-  return hidden;
+  return result;
+}
+
+ReferenceModel::Rows ReferenceModel::activation(const Layer& layer, const Rows& normed) const {
+  Rows result;
+  for (const auto& row : normed) {
+    std::vector<double> gate = multiply(layer.gate, row);
+    const std::vector<double> up = multiply(layer.up, row);
+    for (std::size_t i = 0; i < gate.size(); ++i) gate[i] = silu(gate[i]) * up[i];
+    result.push_back(std::move(gate));
+  }
+  return result;
+}
+
+ReferenceModel::Trace ReferenceModel::trace(std::int64_t index, const Trace& given,
+                                            std::int64_t first_position) const {
+  const Layer& layer = layers_[static_cast<std::size_t>(index)];
+  Trace expected;
+  expected.attention = normalize(given.hidden, layer.attn_norm);
+  expected.attended = attention(layer, given.attention, first_position);
+  const Rows middle = residual(given.hidden, layer.o, given.attended);
+  expected.ffn = normalize(middle, layer.ffn_norm);
+  expected.activated = activation(layer, given.ffn);
+  expected.next_hidden = residual(middle, layer.down, given.activated);
+  return expected;
 }
 
 std::vector<std::vector<double>> ReferenceModel::logits(std::span<const std::int32_t> tokens,
@@ -220,9 +249,17 @@ std::vector<std::vector<double>> ReferenceModel::logits(std::span<const std::int
     const auto begin = embedding_.begin() + static_cast<std::ptrdiff_t>(token) * hidden_;
     hidden.emplace_back(begin, begin + hidden_);
   }
-  for (std::int64_t i = 0; i < layers(); ++i) hidden = layer(i, std::move(hidden), first_position);
+  for (const Layer& layer : layers_) {
+    hidden = residual(hidden, layer.o,
+                      attention(layer, normalize(hidden, layer.attn_norm), first_position));
+    hidden = residual(hidden, layer.down, activation(layer, normalize(hidden, layer.ffn_norm)));
+  }
+  return output(normalize_output(hidden));
+}
+
+ReferenceModel::Rows ReferenceModel::output(const Rows& normed) const {
   Rows result;
-  for (const auto& row : hidden) result.push_back(multiply(output_, normalize(row, output_norm_)));
+  for (const auto& row : normed) result.push_back(multiply(output_, row));
   return result;
 }
 

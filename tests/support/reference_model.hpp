@@ -22,14 +22,20 @@ class ReferenceModel {
   /// Logits after each token: [tokens][vocab]. Position of token i: first_position + i.
   std::vector<std::vector<double>> logits(std::span<const std::int32_t> tokens,
                                           std::int64_t first_position = 0) const;
-  /// One layer alone: hidden states [tokens][hidden] in, hidden states out.
-  std::vector<std::vector<double>> layer(std::int64_t index, std::vector<std::vector<double>> hidden,
-                                         std::int64_t first_position = 0) const;
-  std::int64_t vocab() const { return vocab_; }
+  using Rows = std::vector<std::vector<double>>;
+  /// What flows through a layer, [tokens][width] each; the names are those of runtime::Stage.
+  struct Trace {
+    Rows hidden, attention, attended, ffn, activated, next_hidden;
+  };
+  /// What each stage should be, computed from `given`'s stage before it alone.
+  Trace trace(std::int64_t index, const Trace& given, std::int64_t first_position = 0) const;
+  /// The last norm.
+  Rows normalize_output(const Rows& hidden) const { return normalize(hidden, output_norm_); }
+  /// Logits of normalised hidden states.
+  Rows output(const Rows& normed) const;
   std::int64_t layers() const { return static_cast<std::int64_t>(layers_.size()); }
 
  private:
-  using Rows = std::vector<std::vector<double>>;
   struct Matrix {
     std::int64_t n = 0, k = 0;
     bool int8_inputs = false;
@@ -45,6 +51,9 @@ class ReferenceModel {
   static std::vector<double> multiply(const Matrix& w, const std::vector<double>& input);
   std::vector<double> normalize(const std::vector<double>& x, const std::vector<double>& weight) const;
   void rotate(double* head, std::int64_t position) const;
+  Rows normalize(const Rows& rows, const std::vector<double>& weight) const;
+  Rows residual(const Rows& hidden, const Matrix& w, const Rows& x) const;
+  Rows activation(const Layer& layer, const Rows& normed) const;
   Rows attention(const Layer& layer, const Rows& normed, std::int64_t first_position) const;
 
   bool activation_codes_;
