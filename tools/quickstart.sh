@@ -5,13 +5,14 @@
 #   tools/quickstart.sh "question"                  # your own
 #   tools/quickstart.sh --model FILE.gguf ...       # any arguments of r1-generate
 set -euo pipefail
+caller=$PWD  # file names in the arguments are meant from there
 cd "$(dirname "$0")/.."
 
 default_question='鸡兔同笼，共35个头，94只脚，问鸡兔各几只？'
 
 case ${1:-} in
   -h | --help)
-    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' tools/quickstart.sh
     exit 0
     ;;
 esac
@@ -28,7 +29,8 @@ step "build"
 cmake --build --preset release --target r1-generate --parallel "$(nproc)" >&2
 step "answer"
 
-program=$(find build/release -type f -name r1-generate -perm -u+x | head -n 1)
+program=$PWD/$(find build/release -type f -name r1-generate -perm -u+x | head -n 1)
+cd "$caller"
 if [[ $# -eq 0 ]]; then
   exec "$program" --prompt "$default_question"
 elif [[ $1 == -* ]]; then

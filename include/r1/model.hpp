@@ -28,7 +28,7 @@ struct LoadOptions {
 
 /// Numbers of a model that callers show or plan with.
 struct ModelInfo {
-  std::string name;               ///< general.name, or the file's name
+  std::string name;               ///< general.name, or the file's name; printable
   std::string architecture;       ///< "qwen2"
   std::string quantization;       ///< the weight type that holds most bytes, for example "Q4_K"
   std::int64_t layers = 0, hidden = 0, ffn = 0, heads = 0, kv_heads = 0, head_dim = 0, vocab = 0;

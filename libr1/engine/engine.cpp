@@ -29,7 +29,10 @@ void require(const char* what, std::int64_t value, std::int64_t max) {
 }
 
 const kernels::KernelTable* choose_table(const std::string& name) {
-  if (name.empty()) return kernels::kernel_table(kernels::best_isa());
+  if (name.empty()) {
+    if (const auto* table = kernels::kernel_table(kernels::best_isa())) return table;
+    throw Error(ErrorCode::unsupported, "isa: expected a CPU with SSE4.2 or better, got one without");
+  }
   std::string available;
   for (int i = 0; i < kernels::kIsaTierCount; ++i) {
     const auto tier = static_cast<kernels::IsaTier>(i);

@@ -55,7 +55,7 @@ std::string foreign(std::string_view head) {
   if (head.starts_with("PK\x03\x04"))
     return "is a ZIP archive (a PyTorch checkpoint?), not a GGUF file";
   if (head.size() > 9 && head[8] == '{') {
-    return "is a safetensors file, not a GGUF file: convert it with r1-convert";
+    return "is a safetensors file, not a GGUF file: it has to be converted first";
   }
   if (std::all_of(head.begin(), head.end(), [](char c) { return c == '\0'; })) {
     return "starts with zeros, not with GGUF's magic: the download is incomplete";

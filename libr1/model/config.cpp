@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "libr1/gguf/message.hpp"
 #include "r1/error.hpp"
 
 namespace r1::model {
@@ -60,14 +61,20 @@ class Keys {
   const gguf::Reader& file_;
 };
 
-RopeScaling read_scaling(const Keys& keys, const gguf::Reader& file, std::int64_t context) {
+RopeScaling read_scaling(const Keys& keys, const gguf::Reader& file, std::int64_t context,
+                         const Warn& warn) {
   RopeScaling scaling;
-  const std::string kind = keys.text("rope.scaling.type");
+  std::string kind = keys.text("rope.scaling.type");
+  // Files from before there were kinds; llama.cpp reads them this way, too.
+  if (kind.empty() && keys.number("rope.scaling.factor", 1, 0, 4096) > 1) {
+    warn("the file has qwen2.rope.scaling.factor but no qwen2.rope.scaling.type: taking linear");
+    kind = "linear";
+  }
   if (kind.empty() || kind == "none") return scaling;
   if (kind != "linear" && kind != "yarn") {
     throw Error(ErrorCode::unsupported,
                 fmt::format("{}: qwen2.rope.scaling.type: expected none, linear or yarn, got {}",
-                            file.name(), kind));
+                            file.name(), gguf::quote_name(kind)));
   }
   scaling.kind = kind == "yarn" ? RopeScaling::Kind::yarn : RopeScaling::Kind::linear;
   scaling.factor = keys.number("rope.scaling.factor", 1, 1, 4096);
@@ -94,7 +101,7 @@ Config read_config(const gguf::Reader& file, const Warn& warn) {
   if (architecture != "qwen2") {
     throw Error(ErrorCode::unsupported,
                 fmt::format("{}: general.architecture: expected qwen2, got {}", file.name(),
-                            architecture.empty() ? "no such key" : architecture));
+                            architecture.empty() ? "no such key" : gguf::quote_name(architecture)));
   }
   const Keys keys(file);
   Config config;
@@ -128,7 +135,7 @@ Config read_config(const gguf::Reader& file, const Warn& warn) {
       static_cast<float>(keys.number("attention.layer_norm_rms_epsilon", 1e-6, 0, 1));
   const std::int64_t context = keys.required("context_length", 1, kContextMax);
   config.rope_base = read_rope_base(keys, warn);
-  config.rope_scaling = read_scaling(keys, file, context);
+  config.rope_scaling = read_scaling(keys, file, context, warn);
   const RopeScaling& scaling = config.rope_scaling;
   config.trained_context = context;
   if (scaling.kind != RopeScaling::Kind::none) {

@@ -9,6 +9,7 @@
 #include "libr1/base/cpu_budget.hpp"
 #include "libr1/model/sampling_defaults.hpp"
 #include "libr1/text/chat_template.hpp"
+#include "libr1/text/utf8.hpp"
 #include "r1/error.hpp"
 
 namespace r1 {
@@ -33,7 +34,7 @@ std::string file_stem(const std::string& path) {
 ModelInfo describe(const LoadedModel& model, const std::string& file_name) {
   const Config& config = model.config;
   ModelInfo info;
-  info.name = config.name.empty() ? file_stem(file_name) : config.name;
+  info.name = text::printable(config.name.empty() ? file_stem(file_name) : config.name);
   info.architecture = "qwen2";
   info.quantization = model.weights.main_type;
   info.layers = config.layers;

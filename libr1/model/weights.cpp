@@ -11,6 +11,7 @@
 
 #include "kernels/api/args.hpp"
 #include "kernels/api/pack.hpp"
+#include "libr1/gguf/message.hpp"
 #include "r1/error.hpp"
 
 namespace r1::model {
@@ -57,7 +58,7 @@ class Binder {
   void warn_unused() const {
     std::vector<std::string> unused;
     for (const auto& tensor : file_.tensors()) {
-      if (!used_.contains(tensor.name)) unused.push_back(tensor.name);
+      if (!used_.contains(tensor.name)) unused.push_back(gguf::quote_name(tensor.name));
     }
     if (unused.empty()) return;
     const std::size_t count = unused.size();

@@ -11,6 +11,11 @@
 namespace r1::runtime {
 namespace {
 
+// Layers whose activations are encoded with their remainders: most of what int8 activations cost comes from the
+// first ones (docs/decisions/fine-first-layer.md).
+constexpr std::int64_t kFineAttentionLayers = 2;
+constexpr std::int64_t kFineFfnLayers = 1;
+
 // Query rows of one attention job: enough to share the keys' loads, few enough to balance the threads.
 constexpr std::int64_t kAttentionRows = 16;
 
@@ -51,10 +56,12 @@ class Forward::Pass {
         attended_(as_floats(f_.attended_)),
         gate_(as_floats(f_.gate_)),
         up_(as_floats(f_.up_)),
-        scratch_(as_floats(f_.scratch_) + worker.index() * scratch_width(config_)) {}
+        scratch_(as_floats(f_.scratch_) + 2 * worker.index() * scratch_width(config_)),
+        remainder_(scratch_ + scratch_width(config_)) {}
 
+  /// Each worker has two scratch rows of this width.
   static std::int64_t scratch_width(const model::Config& config) {
-    return (std::max(config.hidden, config.ffn) + 15) / 16 * 16;
+    return (std::max({config.hidden, config.ffn, config.heads * config.head_dim}) + 15) / 16 * 16;
   }
 
   void run() noexcept {
@@ -92,12 +99,12 @@ class Forward::Pass {
   const EncodedRows& encode(EncodingSet set, std::int64_t rows, std::int64_t k, Produce produce) noexcept {
     if (rows == 1) {
       EncodedRows& own = *f_.private_encoded_[static_cast<std::size_t>(worker_.index())];
-      own.encode(f_.table_, set, produce(0), k, 0);
+      own.encode(f_.table_, set, produce(0), k, 0, remainder_);
       return own;
     }
     const base::Range mine = worker_.slice(rows);
     for (std::int64_t row = mine.begin; row < mine.end; ++row) {
-      f_.encoded_.encode(f_.table_, set, produce(row), k, row);
+      f_.encoded_.encode(f_.table_, set, produce(row), k, row, remainder_);
     }
     worker_.barrier();
     return f_.encoded_;
@@ -112,7 +119,8 @@ class Forward::Pass {
   void attention_block(std::int64_t index) noexcept {
     const model::Layer& layer = f_.model_.weights.layers[static_cast<std::size_t>(index)];
     const LayerKeyBias& key_bias = f_.key_bias_.layers[static_cast<std::size_t>(index)];
-    EncodingSet set;
+    const bool fine = index < kFineAttentionLayers;
+    EncodingSet set{.fine = fine};
     for (const auto* matrix : {&layer.q, &layer.k, &layer.v}) set.add(matrix->type);
     const EncodedRows& x = encode(set, m_, config_.hidden, [&](std::int64_t row) {
       show(Stage::hidden, index, row, hidden_ + row * config_.hidden, config_.hidden);
@@ -123,7 +131,7 @@ class Forward::Pass {
     const LinearPart qkv[] = {{&layer.q, q_, q_width_, layer.q_bias.data()},
                               {&layer.k, k_, kv_width_, key_bias.kept.data()},
                               {&layer.v, v_, kv_width_, layer.v_bias.data()}};
-    linear(f_.table_, worker_, x, m_, qkv);
+    linear(f_.table_, worker_, x, m_, qkv, fine);
     worker_.barrier();
 
     if (worker_.index() == 0) f_.next_job_.store(0, std::memory_order_relaxed);
@@ -137,7 +145,7 @@ class Forward::Pass {
     }
     worker_.barrier();
 
-    EncodingSet output_set;
+    EncodingSet output_set{.fine = fine};
     output_set.add(layer.o.type);
     const EncodedRows& attended = encode(output_set, m_, q_width_, [&](std::int64_t row) {
       const float* input = attended_ + row * q_width_;
@@ -145,7 +153,7 @@ class Forward::Pass {
       return input;
     });
     const LinearPart o[] = {{&layer.o, hidden_, config_.hidden, nullptr, hidden_}};
-    linear(f_.table_, worker_, attended, m_, o);
+    linear(f_.table_, worker_, attended, m_, o, fine);
     worker_.barrier();
   }
 
@@ -214,7 +222,8 @@ class Forward::Pass {
 
   void ffn_block(std::int64_t index) noexcept {
     const model::Layer& layer = f_.model_.weights.layers[static_cast<std::size_t>(index)];
-    EncodingSet set;
+    const bool fine = index < kFineFfnLayers;
+    EncodingSet set{.fine = fine};
     set.add(layer.gate.type);
     set.add(layer.up.type);
     const EncodedRows& x = encode(set, m_, config_.hidden, [&](std::int64_t row) {
@@ -223,10 +232,10 @@ class Forward::Pass {
       return input;
     });
     const LinearPart gate_up[] = {{&layer.gate, gate_, config_.ffn}, {&layer.up, up_, config_.ffn}};
-    linear(f_.table_, worker_, x, m_, gate_up);
+    linear(f_.table_, worker_, x, m_, gate_up, fine);
     worker_.barrier();
 
-    EncodingSet down_set;
+    EncodingSet down_set{.fine = fine};
     down_set.add(layer.down.type);
     const EncodedRows& activated = encode(down_set, m_, config_.ffn, [&](std::int64_t row) {
       f_.table_.floats->silu_mul(gate_ + row * config_.ffn, up_ + row * config_.ffn, config_.ffn,
@@ -235,7 +244,7 @@ class Forward::Pass {
       return scratch_;
     });
     const LinearPart down[] = {{&layer.down, hidden_, config_.hidden, nullptr, hidden_}};
-    linear(f_.table_, worker_, activated, m_, down);
+    linear(f_.table_, worker_, activated, m_, down, fine);
     worker_.barrier();
   }
 
@@ -270,6 +279,7 @@ class Forward::Pass {
   float* gate_;
   float* up_;
   float* scratch_;
+  float* remainder_;
 };
 
 Forward::Forward(const model::LoadedModel& model, const kernels::KernelTable& table,
@@ -291,7 +301,7 @@ Forward::Forward(const model::LoadedModel& model, const kernels::KernelTable& ta
       gate_(floats(rows_max * config_.ffn, "gates")),
       up_(floats(rows_max * config_.ffn, "up projections")),
       bias_q_(floats(rows_max * config_.heads * key_bias_.terms_max, "key bias terms")),
-      scratch_(floats(team.size() * Pass::scratch_width(config_), "scratch rows")),
+      scratch_(floats(2 * team.size() * Pass::scratch_width(config_), "scratch rows")),
       encoded_(rows_max, std::max({config_.hidden, config_.ffn, config_.heads * config_.head_dim})) {
   rows_.reserve(static_cast<std::size_t>(rows_max));
   logit_rows_.reserve(static_cast<std::size_t>(rows_max));

@@ -29,11 +29,11 @@ void check_identity(const TokenizerSpec& spec, const WarningSink& warn) {
   if (*spec.model != "gpt2") {
     throw Error(ErrorCode::unsupported,
                 fmt::format("{}: tokenizer.ggml.model: expected gpt2, got '{}'", spec.file,
-                            repair_utf8(*spec.model)));
+                            printable(*spec.model)));
   }
   const std::string tag = spec.pre.value_or("");
   if (tag == "qwen2" || tag == "deepseek-r1-qwen") return;
-  const std::string got = spec.pre ? "'" + repair_utf8(tag) + "'" : "no such key";
+  const std::string got = spec.pre ? "'" + printable(tag) + "'" : "no such key";
   if (spec.architecture.value_or("") != "qwen2") {
     throw Error(ErrorCode::unsupported,
                 fmt::format("{}: tokenizer.ggml.pre: expected qwen2 or deepseek-r1-qwen, got {}",

@@ -3,6 +3,8 @@
 // surrogates and values above U+10FFFF are refused by the second byte already.
 #include "libr1/text/utf8.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace r1::text {
@@ -79,6 +81,26 @@ std::string repair_utf8(std::string_view text) {
   for (std::size_t pos = 0; pos < text.size();) {
     const Utf8Unit unit = utf8_at(text, pos);
     out += unit.state == Utf8State::valid ? text.substr(pos, unit.bytes) : kReplacementUtf8;
+    pos += unit.bytes;
+  }
+  return out;
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t kBytesMax = 80;
+  std::string out;
+  for (std::size_t pos = 0; pos < text.size();) {
+    if (pos >= kBytesMax) return out + "...";
+    const Utf8Unit unit = utf8_at(text, pos);
+    const bool is_control =
+        unit.code_point < 0x20 || (unit.code_point >= 0x7F && unit.code_point < 0xA0);
+    for (const char c : text.substr(pos, unit.bytes)) {
+      if (unit.state == Utf8State::valid && !is_control) {
+        out += c;
+      } else {
+        out += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      }
+    }
     pos += unit.bytes;
   }
   return out;

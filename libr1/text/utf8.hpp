@@ -39,6 +39,10 @@ std::size_t utf8_incomplete_tail(std::string_view text) noexcept;
 /// does.
 std::string repair_utf8(std::string_view text);
 
+/// `text` as a part of a message's one line: control characters and broken bytes as \xNN, the rest
+/// as it is, cut after about 80 bytes. For what files choose freely.
+std::string printable(std::string_view text);
+
 /// Appends `code_point` as UTF-8. Precondition: a scalar value (no surrogate, at most U+10FFFF).
 void append_utf8(std::string& out, char32_t code_point);
 

@@ -152,7 +152,7 @@ void Vocabulary::promote_well_known(const TokenizerSpec& spec, const WarningSink
     warn(fmt::format(
         "{}: tokenizer.ggml.token_type: {} added tokens are marked as normal, the first of them "
         "{} '{}'; they are taken as added tokens",
-        spec.file, promoted, first, spec.tokens[first]));
+        spec.file, promoted, first, printable(spec.tokens[first])));
   }
 }
 
@@ -192,7 +192,7 @@ void Vocabulary::index_bytes(const TokenizerSpec& spec, const WarningSink& warn)
     warn(fmt::format(
         "{}: tokenizer.ggml.tokens: {} tokens spell what an earlier one does, among them {} '{}'; "
         "text is encoded with the first",
-        spec.file, duplicates, example, repair_utf8(bytes(example))));
+        spec.file, duplicates, example, printable(bytes(example))));
   }
 }
 
@@ -239,7 +239,7 @@ void Vocabulary::read_merges(const TokenizerSpec& spec, const WarningSink& warn)
     warn(fmt::format(
         "{}: tokenizer.ggml.merges: {} rules name tokens that do not exist and are ignored, the "
         "first of them [{}] '{}'",
-        spec.file, ignored, first_ignored, repair_utf8((*spec.merges)[first_ignored])));
+        spec.file, ignored, first_ignored, printable((*spec.merges)[first_ignored])));
   }
 }
 

@@ -68,7 +68,7 @@ void Vocabulary::settle_end(const TokenizerSpec& spec, const WarningSink& warn) 
       warn(fmt::format(
           "{}: tokenizer.ggml.eos_token_id: expected an id, got none that can be used; {} '{}' is "
           "taken",
-          spec.file, eos_, repair_utf8(bytes(eos_))));
+          spec.file, eos_, printable(bytes(eos_))));
     }
   }
   std::sort(end_of_generation_.begin(), end_of_generation_.end());

@@ -114,6 +114,7 @@ TEST_CASE("limits are exact", "[e2e]") {
   CHECK(inside.exit_code == 0);
   CHECK(inside.out.empty());
   CHECK(contains(inside.err, "inside the thought"));
+  CHECK(contains(inside.err, "| token limit"));
 }
 
 TEST_CASE("the context ends an answer that does not", "[e2e]") {
@@ -179,8 +180,8 @@ TEST_CASE("a summary follows on standard error unless quiet", "[e2e]") {
   const ProcessResult spoken = generate({"--temp", "0.6", "--seed", "77", kChickens});
   CHECK(line_count(spoken.err) == 1);
   CHECK(contains(spoken.err, "prompt 17 tokens"));  // the reference prompt's length
+  CHECK(contains(spoken.err, "first token "));
   CHECK(contains(spoken.err, "seed 77"));
-  CHECK(contains(spoken.err, "stop"));
   CHECK(generate({"-q", kChickens}).err.empty());
   CHECK(contains(generate({"--verbose", kChickens}).err, "context: 2048 tokens"));
 }

@@ -32,6 +32,8 @@ TEST_CASE("command lines of deployment guides run as pasted", "[e2e]") {
       "-m " + model + " -t 4 -tb 4 -c 1024 -b 256 -ub 256 -ngl 0 -ctk f16 -ctv f16 -n 20 -p Q",
       "-m " + model + " --color -e -s 42 --n-predict 20 --repeat-last-n 64 --top-p 0.95 --prompt Q",
       "-m " + model + " --low-vram --mmap --no-display-prompt --predict 20 -p Q",
+      "-m " + model + " -fa on --no-warmup -st -p Q",
+      "-m " + model + " -fa -p Q",
   };
   for (const std::string& line : lines) {
     INFO(line);

@@ -69,11 +69,23 @@ TEST_CASE("a chat at a terminal takes Chinese under LANG=C", "[e2e]") {
   CHECK(process.wait() == 0);
 }
 
+TEST_CASE("a prompt that is typed without a chat says how it ends", "[e2e]") {
+  TerminalProcess process(command({"--json"}), terminal());
+  REQUIRE(process.wait_for("Ctrl-D"));
+  process.type(kChickens + "\r"s);
+  CHECK(process.wait_for("\r\n"));  // of the note
+  CHECK(process.wait_for("\r\n"));  // the echo
+  process.type("\x04");
+  CHECK(process.wait_for("鸡有23只"));
+  CHECK(process.wait() == 0);
+}
+
 TEST_CASE("several lines pasted at once are one message", "[e2e]") {
   TerminalProcess process(command({}), terminal());
   REQUIRE(process.wait_for("> "));
   process.type("鸡兔同笼，共35个头，\r94只脚，问鸡兔各几只？\r");
-  CHECK(process.wait_for("> "));
+  CHECK(process.wait_for(kDim));
+  CHECK(process.wait_for("\r\n> "));
   process.type("/stats\r");
   CHECK(process.wait_for("[prompt "));
   CHECK(process.wait_for("> "));
@@ -89,7 +101,7 @@ TEST_CASE("several lines pasted at once are one message", "[e2e]") {
 }
 
 TEST_CASE("Ctrl-C stops an answer, and leaves the chat when pressed twice", "[e2e]") {
-  TerminalProcess process(command({"--ignore-eos"}), terminal());
+  TerminalProcess process(command(kEndless), terminal());
   REQUIRE(process.wait_for("> "));
   process.type(kChickens + "\r"s);
   REQUIRE(process.wait_for(kDim));

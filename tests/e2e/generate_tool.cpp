@@ -13,6 +13,12 @@ std::vector<std::string> command(std::vector<std::string> arguments) {
   return arguments;
 }
 
+std::vector<std::string> joined(std::vector<std::string> first,
+                                const std::vector<std::string>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 support::ProcessResult generate(std::vector<std::string> arguments,
                                 const support::ProcessOptions& options) {
   return support::run_process(command(std::move(arguments)), options);
@@ -32,6 +38,11 @@ support::ReferenceCase chickens_reference() {
       std::find_if(cases.begin(), cases.end(), [](const auto& c) { return c.id == "required-0"; });
   if (at == cases.end()) throw std::runtime_error("reference.json has no case required-0");
   return *at;
+}
+
+std::string write_model(const testing::TempFolder& folder, const std::string& name,
+                        const std::vector<std::byte>& image) {
+  return folder.write(name, {reinterpret_cast<const char*>(image.data()), image.size()});
 }
 
 std::size_t line_count(const std::string& text) {

@@ -22,7 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kProcessLimit = std::chrono::minutes(5);
-constexpr auto kTerminalLimit = std::chrono::minutes(1);
 
 /// Arguments and environment in the form that execve takes; made before fork, which allows no
 /// allocation.
@@ -200,7 +199,7 @@ void TerminalProcess::type(const std::string& keys) {
 }
 
 bool TerminalProcess::wait_for(const std::string& text) {
-  const auto deadline = Clock::now() + kTerminalLimit;
+  const auto deadline = Clock::now() + kProcessLimit;
   while (true) {
     const std::size_t at = screen_.find(text, seen_);
     if (at != std::string::npos) {
@@ -214,7 +213,7 @@ bool TerminalProcess::wait_for(const std::string& text) {
 }
 
 int TerminalProcess::wait() {
-  constexpr int kWaitMs = 60000;
+  constexpr auto kWaitMs = static_cast<int>(std::chrono::milliseconds(kProcessLimit).count());
   while (read_some(kWaitMs)) {
   }
   int status = 0;

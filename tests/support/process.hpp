@@ -46,7 +46,7 @@ class TerminalProcess {
   /// Types `keys`: "\r" is Enter, "\x03" Ctrl-C, "\x04" Ctrl-D.
   void type(const std::string& keys);
   /// Waits until `text` has come on the screen after the last text waited for. False when the
-  /// program ended or a minute went by without it.
+  /// program ended or five minutes went by without it.
   bool wait_for(const std::string& text);
   /// Waits for the end; the exit code as in ProcessResult.
   int wait();

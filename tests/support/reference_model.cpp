@@ -60,6 +60,7 @@ ReferenceModel::Matrix ReferenceModel::matrix(const gguf::Reader& file, const st
   m.n = file.find(name)->shape[1];
   m.int8_inputs =
       activation_codes_ && kernels::format_info(file.find(name)->type).block_values > 1;
+  m.fine_inputs = name.starts_with("blk.0.") || name.starts_with("blk.1.attn_");
   m.transposed.resize(values.size());
   for (std::int64_t row = 0; row < m.n; ++row) {
     for (std::int64_t col = 0; col < m.k; ++col) {
@@ -125,7 +126,13 @@ ReferenceModel::ReferenceModel(const gguf::Reader& file, bool activation_codes)
 }
 
 std::vector<double> ReferenceModel::multiply(const Matrix& w, const std::vector<double>& input) {
-  const std::vector<double> x = w.int8_inputs ? through_codes(input) : input;
+  std::vector<double> x = w.int8_inputs ? through_codes(input) : input;
+  if (w.int8_inputs && w.fine_inputs) {
+    std::vector<double> remainder(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) remainder[i] = input[i] - x[i];
+    remainder = through_codes(remainder);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] += remainder[i];
+  }
   std::vector<double> y(static_cast<std::size_t>(w.n), 0.0);
   for (std::int64_t col = 0; col < w.k; ++col) {
     const double value = x[static_cast<std::size_t>(col)];

@@ -39,6 +39,7 @@ class ReferenceModel {
   struct Matrix {
     std::int64_t n = 0, k = 0;
     bool int8_inputs = false;
+    bool fine_inputs = false;  ///< those of the first layers: codes of the codes' remainder are added
     std::vector<double> transposed;  ///< [k][n]
   };
   struct Layer {

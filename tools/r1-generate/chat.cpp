@@ -22,8 +22,9 @@ constexpr std::string_view kHelp =
     "/stats        numbers of the last answer\n"
     "/help         this list\n"
     "/exit         leave; Ctrl-D does the same\n"
-    "Ctrl-C stops an answer; pressed again it leaves. A backslash at the end of a line goes on\n"
-    "in the next one. A message may begin with a slash if a blank stands before it.\n";
+    "Ctrl-C stops an answer; pressed again it leaves. After a backslash at the end of\n"
+    "a line the message goes on in the next one. A message that begins with a slash:\n"
+    "put a blank before it.\n";
 
 class Chat {
  public:
@@ -39,7 +40,7 @@ class Chat {
   }
 
   int loop(const std::optional<std::string>& first) {
-    say(banner(engine_) + "\n/help lists the commands, Ctrl-D leaves.\n");
+    say(banner(engine_) + "/help lists the commands, Ctrl-D leaves.\n");
     if (first) send(*first);
     std::string line;
     while (!leaving_) {

@@ -112,6 +112,9 @@ struct LineEditor::Impl {
   LineEvent read_edited(std::string& line) {
     interrupted = false;
     el_resize(editor);
+    // Before the prompt shows: libedit's own switch comes after it, and what is typed in between
+    // would be echoed twice.
+    el_set(editor, EL_PREP_TERM, 1);
     int count = 0;
     const char* text = el_gets(editor, &count);
     if (interrupted) {

@@ -59,6 +59,7 @@ int run(Options options) {
     write_out(version_text(options.engine.isa));
     return kExitOk;
   }
+  check_cpu();
   const bool has_prompt = options.prompt.has_value() || !options.prompt_file.empty();
   const bool is_chat =
       options.chat || (!has_prompt && !options.raw && !options.json && isatty(STDIN_FILENO) == 1);

@@ -163,10 +163,12 @@ void Declaration::declare_output() {
   flag("--json", "print one JSON object at the end: text, reasoning, token ids, timings",
        [this] { options_.json = true; });
   flag("-q,--quiet", "the answer and errors, nothing else", [this] { options_.quiet = true; });
-  flag("--verbose,-v", "say what was loaded and how it runs", [this] { options_.verbose = true; });
+  flag("--verbose,-v",
+       "say what was loaded and how it runs; in a chat also the numbers of each answer",
+       [this] { options_.verbose = true; });
   // Both describe what happens here anyway: colour depends on the terminal, the prompt is not
   // echoed.
-  flag("--color,--no-display-prompt,--jinja", "", [] {});
+  flag("--color,--no-display-prompt,--jinja,--single-turn", "", [] {});
 }
 
 void Declaration::declare_sampling() {
@@ -237,6 +239,9 @@ void Declaration::declare_other() {
         [this](const std::string&) { options_.without_use.emplace_back("--numa"); });
   flag("--low-vram", "for graphics cards; this program uses none",
        [this] { options_.without_use.emplace_back("--low-vram"); });
+  for (const char* name : {"--flash-attn", "--no-warmup"}) {
+    flag(name, "", [this, name] { options_.without_use.emplace_back(name); });
+  }
   without_use({"--ubatch-size", "--cache-type-k", "--cache-type-v", "--n-gpu-layers,--gpu-layers",
                "--prio"});
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "r1/system.hpp"
@@ -37,6 +38,40 @@ std::string short_count(std::int64_t n) {
   return fmt::format("{:.1f} million", value / 1e6);
 }
 
+/// A time with a unit that suits it: "4 ms", "0.42 s", "84.6 s", "12 min 5 s".
+std::string duration(double ms) {
+  if (ms < 1) return "<1 ms";
+  if (ms < 100) return fmt::format("{:.0f} ms", ms);
+  if (ms < 9950) return fmt::format("{:.2f} s", ms / 1000);
+  if (ms < 120'000) return fmt::format("{:.1f} s", ms / 1000);
+  const auto seconds = static_cast<std::int64_t>(ms / 1000);
+  return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+}
+
+/// ", 428/s"; nothing when there is no rate. Digits that nobody reads are left out.
+std::string rate(double per_second) {
+  if (per_second <= 0) return "";
+  return per_second < 100 ? fmt::format(", {:.1f}/s", per_second)
+                          : fmt::format(", {:.0f}/s", per_second);
+}
+
+/// What a person has to know about the end of an answer; nothing when it is complete.
+std::string_view ending(r1::FinishReason reason) {
+  switch (reason) {
+    case r1::FinishReason::stop:
+      return "";
+    case r1::FinishReason::length:
+      return " | token limit";
+    case r1::FinishReason::cancelled:
+      return " | stopped by Ctrl-C";
+    case r1::FinishReason::error:
+      return " | error";
+  }
+  return "";
+}
+
+std::string threads(std::int64_t n) { return fmt::format("{} thread{}", n, n == 1 ? "" : "s"); }
+
 double mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
 
 }  // namespace
@@ -65,17 +100,15 @@ std::string json_report(const r1::Generation& generation, const r1::Engine& engi
 }
 
 std::string summary_line(const r1::Generation& generation, bool is_drawn) {
-  // Fits 80 columns, all but the seed.
+  // Fits 80 columns for a first answer that is complete, all but the seed.
   const r1::Timings& timings = generation.timings;
+  const std::size_t count = generation.token_ids.size();
   std::string line = fmt::format("[prompt {} tokens", generation.prompt_token_ids.size());
-  if (generation.cached_tokens > 0) line += fmt::format(", {} cached", generation.cached_tokens);
-  if (timings.prefill_tokens_per_s > 0)
-    line += fmt::format(", {:.1f}/s", timings.prefill_tokens_per_s);
-  line += fmt::format(" | generated {}", generation.token_ids.size());
-  if (timings.decode_tokens_per_s > 0)
-    line += fmt::format(", {:.1f}/s", timings.decode_tokens_per_s);
-  line += fmt::format(" | first {:.2f} s, all {:.2f} s | {}", timings.ttft_ms / 1000,
-                      timings.total_ms / 1000, r1::to_string(generation.finish_reason));
+  if (generation.cached_tokens > 0) line += fmt::format(" ({} cached)", generation.cached_tokens);
+  line += rate(timings.prefill_tokens_per_s);
+  line += fmt::format(" | output {}{} | ", count, rate(timings.decode_tokens_per_s));
+  if (count > 0) line += fmt::format("first token {}, ", duration(timings.ttft_ms));
+  line += fmt::format("total {}{}", duration(timings.total_ms), ending(generation.finish_reason));
   if (is_drawn) line += fmt::format(" | seed {}", generation.seed);
   return line + "]";
 }
@@ -84,25 +117,27 @@ std::string engine_description(const r1::Engine& engine) {
   const r1::ModelInfo& model = engine.model().info();
   const r1::EngineInfo& info = engine.info();
   std::string text;
-  text += fmt::format("model: {}, {}, {} parameters, {} layers, hidden {}, heads {}/{}\n",
-                      model.name, model.quantization, short_count(model.parameters), model.layers,
-                      model.hidden, model.heads, model.kv_heads);
+  text += fmt::format("model: {}, {}, {} parameters\n", model.name, model.quantization,
+                      short_count(model.parameters));
+  text += fmt::format("shape: {} layers, hidden size {}, {} heads, {} key/value heads\n",
+                      model.layers, model.hidden, model.heads, model.kv_heads);
+  text += fmt::format("weights: {:.1f} MiB in the file, {:.1f} MiB in memory, loaded in {}\n",
+                      mebibytes(model.tensor_bytes), mebibytes(model.packed_bytes),
+                      duration(model.load_ms));
+  text += fmt::format("running: {}, {} ({})", info.isa, threads(info.threads), info.threads_reason);
+  if (info.threads_batch != info.threads)
+    text += fmt::format(", {} for the prompt", info.threads_batch);
   text +=
-      fmt::format("weights: {:.1f} MiB in the file, {:.1f} MiB in memory, loaded in {:.0f} ms\n",
-                  mebibytes(model.tensor_bytes), mebibytes(model.packed_bytes), model.load_ms);
-  text += fmt::format("running: {}, {} threads ({}), {} for the prompt\n", info.isa, info.threads,
-                      info.threads_reason, info.threads_batch);
-  text +=
-      fmt::format("context: {} tokens, trained for {}\n", info.kv_tokens, model.trained_context);
+      fmt::format("\ncontext: {} tokens, trained for {}\n", info.kv_tokens, model.trained_context);
   return text;
 }
 
 std::string banner(const r1::Engine& engine) {
   const r1::ModelInfo& model = engine.model().info();
   const r1::EngineInfo& info = engine.info();
-  return fmt::format("{} ({}, {} parameters), {}, {} thread{}, context {} tokens", model.name,
-                     model.quantization, short_count(model.parameters), info.isa, info.threads,
-                     info.threads == 1 ? "" : "s", info.kv_tokens);
+  return fmt::format("{}, {}, {} parameters\n{}, {}, context {} tokens\n", model.name,
+                     model.quantization, short_count(model.parameters), info.isa,
+                     threads(info.threads), info.kv_tokens);
 }
 
 std::string version_text(const std::string& isa) {
@@ -152,6 +187,13 @@ void check_isa(const std::string& isa) {
     throw std::runtime_error(
         fmt::format("--isa: this CPU cannot run {}, only {}", isa, joined_tiers(true)));
   }
+}
+
+void check_cpu() {
+  if (!joined_tiers(true).empty()) return;
+  throw std::runtime_error(fmt::format(
+      "isa: this CPU runs none of {}: the weakest of them needs SSE4.2 (any x86-64 CPU since 2011)",
+      joined_tiers(false)));
 }
 
 }  // namespace r1_tools

@@ -13,13 +13,14 @@ namespace r1_tools {
 /// become U+FFFD.
 std::string json_report(const r1::Generation& generation, const r1::Engine& engine);
 
-/// One line for people: counts, speeds, how it ended, and the seed when tokens were drawn.
+/// One line for people: counts, speeds, times, how it ended if not by itself, and the seed when
+/// tokens were drawn.
 std::string summary_line(const r1::Generation& generation, bool is_drawn);
 
 /// What --verbose says about a loaded model and how it runs, several lines.
 std::string engine_description(const r1::Engine& engine);
 
-/// The first line of a chat.
+/// How a chat introduces itself: the model, and how it runs; two lines.
 std::string banner(const r1::Engine& engine);
 
 /// What --version prints. `isa`: the tier asked for, empty for the best.
@@ -33,5 +34,8 @@ std::string advice_line(const r1::Model& model, const r1::SamplingOptions& sampl
 /// Throws UsageError when `isa` is not a tier of this build, std::runtime_error when this CPU lacks
 /// it.
 void check_isa(const std::string& isa);
+
+/// Throws std::runtime_error when this CPU can run no tier at all.
+void check_cpu();
 
 }  // namespace r1_tools

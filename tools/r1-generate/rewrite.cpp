@@ -9,7 +9,7 @@ namespace r1_tools {
 namespace {
 
 /// Names as llama.cpp's tools print them in --help.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kLongOptions = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kLongOptions = {{
     {"-tb", "--threads-batch"},
     {"-ub", "--ubatch-size"},
     {"-ctk", "--cache-type-k"},
@@ -21,7 +21,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kLongOpt
     {"-no-cnv", "--no-conversation"},
     {"-nocnv", "--no-conversation"},
     {"-co", "--color"},
+    {"-fa", "--flash-attn"},
+    {"-st", "--single-turn"},
 }};
+
+/// An option with a value that older versions of llama.cpp did not have: "-fa on", "-fa".
+constexpr std::string_view kSwitch = "--flash-attn";
+constexpr std::array<std::string_view, 3> kSwitchValues = {"on", "off", "auto"};
 
 std::string spelled_out(const std::string& argument) {
   const std::size_t equals = argument.find('=');
@@ -42,7 +48,13 @@ std::vector<std::string> rewrite_arguments(
   std::vector<std::string> result;
   bool is_value = false;
   bool is_positional = false;
+  bool is_after_switch = false;
   for (const std::string& argument : arguments) {
+    const bool is_switch_value =
+        is_after_switch &&
+        std::find(kSwitchValues.begin(), kSwitchValues.end(), argument) != kSwitchValues.end();
+    is_after_switch = false;
+    if (is_switch_value) continue;
     if (is_value || is_positional) {
       result.push_back(argument);
       is_value = false;
@@ -51,6 +63,7 @@ std::vector<std::string> rewrite_arguments(
     is_positional = argument == "--";
     result.push_back(spelled_out(argument));
     is_value = takes_value(result.back());
+    is_after_switch = result.back() == kSwitch;
   }
   return result;
 }

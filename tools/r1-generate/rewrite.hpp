@@ -10,7 +10,8 @@
 namespace r1_tools {
 
 /// `arguments` (without the program's name) with single-dash long options spelled out. Arguments
-/// that are values of the option before them, and everything after "--", stay as they are.
+/// that are values of the option before them, and everything after "--", stay as they are. The
+/// value of --flash-attn, which is optional, is dropped.
 /// `takes_value` says whether an option, spelled with its dashes, is followed by a value.
 std::vector<std::string> rewrite_arguments(
     const std::vector<std::string>& arguments,

@@ -106,7 +106,7 @@ int run_once(const std::string& prompt, r1::Engine& engine, const Run& run) {
   const r1::Generation& result = answer(session, run);
   if (options.json) {
     write_out(json_report(result, engine) + "\n");
-  } else if (!options.quiet) {
+  } else if (!options.quiet && result.finish_reason != r1::FinishReason::error) {
     if (result.finish_reason == r1::FinishReason::length && result.text.empty() &&
         !result.reasoning.empty()) {
       write_message("note", "the limit came inside the thought, before any answer; see -n and -c");

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "tools/r1-generate/encoding.hpp"
+#include "tools/r1-generate/output.hpp"
 #include "tools/r1-generate/usage_error.hpp"
 
 namespace r1_tools {
@@ -144,6 +145,9 @@ std::string read_prompt(const Options& options) {
   if (options.prompt) {
     prompt = argument_text("prompt", *options.prompt, options.escape);
   } else if (options.prompt_file.empty() || options.prompt_file == "-") {
+    if (!options.quiet && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1) {
+      write_message("note", "type the prompt; Ctrl-D on an empty line ends it");
+    }
     prompt = checked_file_text(read_all(STDIN_FILENO, "standard input"), "");
   } else {
     prompt = checked_file_text(read_file(options.prompt_file), options.prompt_file);

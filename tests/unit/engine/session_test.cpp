@@ -1,4 +1,5 @@
-// Conversations with models whose output is prescribed (fixture F2): streaming, ends, limits, stops, thoughts.
+// Conversations with models whose output is prescribed (fixture F2): streaming, ends, limits,
+// stops, thoughts.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -23,7 +24,8 @@ Answer drain(Session& session) {
   Answer answer;
   while (const auto piece = session.next()) {
     CHECK_FALSE(piece->text.empty());
-    (piece->kind == PieceKind::thought ? answer.streamed_thought : answer.streamed_answer) += piece->text;
+    (piece->kind == PieceKind::thought ? answer.streamed_thought : answer.streamed_answer) +=
+        piece->text;
   }
   answer.result = session.result();
   CHECK(answer.streamed_answer == answer.result.text);
@@ -47,7 +49,8 @@ Answer chat(const ChainSpec& spec, const GenerationOptions& options = {}) {
 
 constexpr const char* kEnd = "<｜end▁of▁sentence｜>";
 const std::string kPrefillTemplate =
-    "{{ bos_token }}{% for m in messages %}<｜User｜>{{ m.content }}{% endfor %}<｜Assistant｜><think>\n";
+    "{{ bos_token }}{% for m in messages %}<｜User｜>{{ m.content }}{% endfor "
+    "%}<｜Assistant｜><think>\n";
 const std::string kPlainTemplate =
     "{{ bos_token }}{% for m in messages %}<｜User｜>{{ m.content }}{% endfor %}<｜Assistant｜>";
 
@@ -65,10 +68,14 @@ TEST_CASE("ends are known by their text in the file's own vocabulary (C2)") {
   for (const char* end : {"<|endoftext|>", "<|im_end|>"}) {
     const Answer answer = complete({.family = Family::qwen, .script = {"a", "b", end}});
     CHECK(answer.result.text == "ab");
+    CHECK(answer.result.token_ids.size() == 2);
     CHECK(answer.result.finish_reason == FinishReason::stop);
   }
   for (const char* end : {kEnd, "<|EOT|>"}) {
-    CHECK(complete({.script = {"a", end}}).result.finish_reason == FinishReason::stop);
+    const Answer answer = complete({.script = {"a", "b", end}});
+    CHECK(answer.result.text == "ab");
+    CHECK(answer.result.token_ids.size() == 2);
+    CHECK(answer.result.finish_reason == FinishReason::stop);
   }
   // In an R1 vocabulary the Assistant marker has the number of Qwen's <|im_end|> and ends nothing.
   const Answer answer = complete({.script = {"a", "<｜Assistant｜>", "b", kEnd}});
@@ -148,6 +155,31 @@ TEST_CASE("stop strings over token borders (G6)") {
   CHECK_THROWS_AS(with_stops({""}), Error);
 }
 
+TEST_CASE("a stop string inside the bytes of a character cuts before the character (G6)") {
+  const ChainSpec spec{.script = {"a", " \xf0\x9f", "\xa6", "\x99", "b", kEnd}};
+  for (const char* stop : {"\xf0\x9f", "\x9f\xa6", "\xa6", "\x99",
+                           "\x99"
+                           "b"}) {
+    GenerationOptions options;
+    options.stop = {stop};
+    const Answer answer = complete(spec, options);
+    CHECK(answer.result.text == "a ");
+    CHECK(answer.result.finish_reason == FinishReason::stop);
+  }
+}
+
+TEST_CASE("a stop string in the thought does not end it (G6)") {
+  GenerationOptions options;
+  options.stop = {"END"};
+  const Answer answer =
+      chat({.script = {"an EN", "D in it", "</think>", "\n\n", "4", "2 EN", "D", kEnd},
+            .chat_template = kPrefillTemplate},
+           options);
+  CHECK(answer.result.reasoning == "an END in it");
+  CHECK(answer.result.text == "42 ");
+  CHECK(answer.result.finish_reason == FinishReason::stop);
+}
+
 TEST_CASE("the context is full, or the prompt too long (K5)") {
   Engine engine(Model::load(support::chain_model({.script = {"a", "b"}, .endless = true})),
                 {.kv_tokens = 64});
@@ -170,8 +202,8 @@ TEST_CASE("the context is full, or the prompt too long (K5)") {
 }
 
 TEST_CASE("a follow-up turn computes only what is new, and the history keeps both parts") {
-  Engine engine(Model::load(support::chain_model({.script = {"why", "</think>", "so", kEnd},
-                                                  .chat_template = kPrefillTemplate})));
+  Engine engine(Model::load(support::chain_model(
+      {.script = {"why", "</think>", "so", kEnd}, .chat_template = kPrefillTemplate})));
   Session session = engine.open_session({});
   session.user("one?");
   CHECK(drain(session).result.cached_tokens == 0);
@@ -199,8 +231,8 @@ TEST_CASE("the same prompt again needs only its last token") {
 }
 
 TEST_CASE("exactly one BOS, in chat and in raw prompts (C1)") {
-  const Model model = Model::load(
-      support::chain_model({.script = {"a", kEnd}, .chat_template = kPrefillTemplate}));
+  const Model model =
+      Model::load(support::chain_model({.script = {"a", kEnd}, .chat_template = kPrefillTemplate}));
   const TokenId bos = model.tokenizer().find("<｜begin▁of▁sentence｜>");
   Engine engine(model);
   Session session = engine.open_session({});
@@ -218,8 +250,8 @@ TEST_CASE("exactly one BOS, in chat and in raw prompts (C1)") {
 }
 
 TEST_CASE("a running answer can be stopped from another thread") {
-  Engine engine(Model::load(support::chain_model({.script = {"a", "b"}, .endless = true,
-                                                  .context = 1 << 20})),
+  Engine engine(Model::load(support::chain_model(
+                    {.script = {"a", "b"}, .endless = true, .context = 1 << 20})),
                 {.kv_tokens = 1 << 20});
   Session session = engine.open_session({});
   session.complete("?");
@@ -236,7 +268,8 @@ TEST_CASE("a running answer can be stopped from another thread") {
 
 TEST_CASE("sessions and engines may go while answers run") {
   auto engine = std::make_unique<Engine>(
-      Model::load(support::chain_model({.script = {"a", "b"}, .endless = true, .context = 1 << 20})),
+      Model::load(
+          support::chain_model({.script = {"a", "b"}, .endless = true, .context = 1 << 20})),
       EngineOptions{.kv_tokens = 1 << 20});
   {
     Session dropped = engine->open_session({});

@@ -1,4 +1,5 @@
-// Metadata of a model: what is required, what is guessed with a warning, what is refused by name (L1, L6).
+// Metadata of a model: what is required, what is guessed with a warning, what is refused by name
+// (L1, L6).
 #include "libr1/model/config.hpp"
 
 #include <catch2/catch.hpp>
@@ -36,8 +37,9 @@ Outcome read(const Keys& keys) {
   for (const auto& [key, value] : keys) writer.add(key, value);
   const auto image = writer.image();
   Outcome outcome;
-  outcome.config = model::read_config(gguf::Reader::from_memory(image, "test.gguf"),
-                                      [&](std::string_view line) { outcome.warnings.emplace_back(line); });
+  outcome.config =
+      model::read_config(gguf::Reader::from_memory(image, "test.gguf"),
+                         [&](std::string_view line) { outcome.warnings.emplace_back(line); });
   return outcome;
 }
 
@@ -95,6 +97,25 @@ TEST_CASE("YaRN is taken from the file and stretches the context") {
   CHECK(config.trained_context == 16384);
 }
 
+TEST_CASE("a scaling factor without a kind is linear, said aloud") {
+  const auto [config, warnings] = read(with("qwen2.rope.scaling.factor", 4.0F));
+  CHECK(config.rope_scaling.kind == model::RopeScaling::Kind::linear);
+  CHECK(config.rope_scaling.factor == 4);
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings[0], Catch::Contains("rope.scaling.type"));
+  for (const float none : {0.0F, 1.0F}) {
+    const auto plain = read(with("qwen2.rope.scaling.factor", none));
+    CHECK(plain.config.rope_scaling.kind == model::RopeScaling::Kind::none);
+    CHECK(plain.warnings.empty());
+  }
+}
+
+TEST_CASE("a factor counts for nothing when the kind is none") {
+  Keys keys = with("qwen2.rope.scaling.type", std::string("none"));
+  keys["qwen2.rope.scaling.factor"] = 4.0F;
+  CHECK(read(keys).config.rope_scaling.kind == model::RopeScaling::Kind::none);
+}
+
 TEST_CASE("impossible numbers are refused by key") {
   const std::pair<const char*, gguf::Value> bad[] = {
       {"qwen2.block_count", std::uint32_t{0}},
@@ -130,7 +151,7 @@ TEST_CASE("what is required is required") {
 
 TEST_CASE("another architecture and another scaling are named") {
   CHECK_THAT(error_of(with("general.architecture", std::string("llama"))),
-             Catch::Contains("expected qwen2, got llama"));
+             Catch::Contains("expected qwen2, got 'llama'"));
   CHECK_THAT(error_of(with("qwen2.rope.scaling.type", std::string("longrope"))),
              Catch::Contains("longrope"));
 }

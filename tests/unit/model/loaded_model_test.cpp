@@ -1,48 +1,16 @@
-// Loading whole models: tensors that are missing, superfluous or of the wrong shape (case L5), memory, defaults.
+// Loading whole models: tensors that are missing, superfluous or of the wrong shape (case L5),
+// memory, defaults.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <deque>
-#include <map>
 
-#include "libr1/gguf/reader.hpp"
-#include "libr1/gguf/writer.hpp"
 #include "libr1/model/loaded_model.hpp"
 #include "r1/error.hpp"
-#include "tests/support/forward_logits.hpp"
+#include "tests/support/edited_model.hpp"
 #include "tests/support/random_model.hpp"
 
 using namespace r1;
 
 namespace {
-
-// A copy of an image in which tensors can be left out, added or reshaped.
-struct Edit {
-  std::string drop = {};
-  std::string reshape = {};
-  bool extra = false;
-  std::map<std::string, gguf::Value> keys = {};
-};
-
-std::vector<std::byte> edited(const std::vector<std::byte>& image, const Edit& edit) {
-  const auto file = gguf::Reader::from_memory(image, "original");
-  gguf::Writer writer;
-  for (const auto& key : file.keys()) {
-    if (!edit.keys.contains(key)) writer.add(key, *file.get(key));
-  }
-  for (const auto& [key, value] : edit.keys) writer.add(key, value);
-  std::deque<std::vector<std::byte>> storage;
-  for (const auto& tensor : file.tensors()) {
-    if (tensor.name == edit.drop) continue;
-    storage.emplace_back(static_cast<std::size_t>(tensor.bytes));
-    file.read(tensor, 0, storage.back());
-    auto shape = tensor.shape;
-    if (tensor.name == edit.reshape) shape = {shape[0] / 2, shape[1] * 2};
-    writer.add_tensor(tensor.name, shape, tensor.type, storage.back());
-  }
-  const std::vector<std::byte> four(16);
-  if (edit.extra) writer.add_tensor("blk.0.surprise", {4}, kernels::WeightType::f32, four);
-  return writer.image();
-}
 
 std::string error_of(const std::vector<std::byte>& image) {
   try {
@@ -60,18 +28,19 @@ TEST_CASE("every tensor of the architecture is needed") {
   for (const char* name : {"token_embd.weight", "output_norm.weight", "blk.1.attn_q.weight",
                            "blk.0.attn_k.bias", "blk.1.attn_v.bias", "blk.0.attn_q.bias",
                            "blk.1.ffn_down.weight", "blk.0.attn_norm.weight"}) {
-    CHECK_THAT(error_of(edited(image, {.drop = name})), Catch::Contains(name));
+    CHECK_THAT(error_of(support::edited_model(image, {.drop = name})), Catch::Contains(name));
   }
 }
 
 TEST_CASE("a wrong shape is told with both shapes") {
-  CHECK_THAT(error_of(edited(support::random_model({}), {.reshape = "blk.1.ffn_up.weight"})),
+  CHECK_THAT(error_of(support::edited_model(support::random_model({}),
+                                            {.reshape = "blk.1.ffn_up.weight"})),
              Catch::Contains("blk.1.ffn_up.weight: expected [256, 512], got [128, 1024]"));
 }
 
 TEST_CASE("a tensor that nobody needs is a warning") {
   std::vector<std::string> warnings;
-  Model::load(edited(support::random_model({}), {.extra = true}),
+  Model::load(support::edited_model(support::random_model({}), {.extra = true}),
               {.on_warning = [&](std::string_view line) { warnings.emplace_back(line); }});
   REQUIRE(warnings.size() == 2);  // the other one: no chat template
   CHECK_THAT(warnings[0] + warnings[1], Catch::Contains("blk.0.surprise"));
@@ -92,10 +61,11 @@ TEST_CASE("more token names than embedding rows are refused, padding rows are ne
   CHECK_FALSE((*model.impl().samplable)[319]);
   std::vector<std::string> tokens(400);
   for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = "t" + std::to_string(i);
-  CHECK_THAT(error_of(edited(image, {.keys = {{"tokenizer.ggml.tokens", tokens},
-                                              {"tokenizer.ggml.token_type",
-                                               std::vector<std::int32_t>(400, 1)}}})),
-             Catch::Contains("token_embd.weight") && Catch::Contains("400") && Catch::Contains("320"));
+  CHECK_THAT(
+      error_of(support::edited_model(
+          image, {.keys = {{"tokenizer.ggml.tokens", tokens},
+                           {"tokenizer.ggml.token_type", std::vector<std::int32_t>(400, 1)}}})),
+      Catch::Contains("token_embd.weight") && Catch::Contains("400") && Catch::Contains("320"));
 }
 
 TEST_CASE("sampling defaults: flag, then file, then family") {
@@ -111,12 +81,24 @@ TEST_CASE("sampling defaults: flag, then file, then family") {
   CHECK(*of_r1.top_p == 0.95F);
   CHECK(*of_r1.top_k == 0);
   CHECK(*of_r1.repeat_penalty == 1.0F);
-  const Model stated = Model::load(edited(r1_image, {.keys = {{"general.sampling.temp", 0.0F},
-                                                              {"general.sampling.top_k", std::int32_t{7}}}}));
+  const Model stated = Model::load(support::edited_model(
+      r1_image,
+      {.keys = {{"general.sampling.temp", 0.0F}, {"general.sampling.top_k", std::int32_t{7}}}}));
   CHECK(*stated.resolve({}).temperature == 0.0F);
   CHECK(*stated.resolve({}).top_k == 7);
   CHECK(*stated.resolve({}).top_p == 0.95F);
   CHECK(*stated.resolve({.temperature = 1.5F}).temperature == 1.5F);
+}
+
+TEST_CASE("a model's name is one printable line") {
+  const auto image = support::random_model({});
+  const auto name_of = [&](const std::string& name) {
+    return Model::load(support::edited_model(image, {.keys = {{"general.name", name}}}))
+        .info()
+        .name;
+  };
+  CHECK(name_of("鸡兔 1.5B") == "鸡兔 1.5B");
+  CHECK(name_of("a\n\x1b]0;b\a") == "a\\x0a\\x1b]0;b\\x07");
 }
 
 TEST_CASE("packing does not depend on the number of threads") {

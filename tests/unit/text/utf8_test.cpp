@@ -32,6 +32,18 @@ TEST_CASE("broken bytes are replaced as Python replaces them", "[utf8]") {
   CHECK(broken > 500);
 }
 
+TEST_CASE("text from files stays on its line of a message", "[utf8]") {
+  CHECK(printable("a b") == "a b");
+  CHECK(printable("鸡兔 <｜User｜>") == "鸡兔 <｜User｜>");
+  CHECK(printable("a\nb\t\x1b[31m\x7f") == "a\\x0ab\\x09\\x1b[31m\\x7f");
+  CHECK(printable("\u0085\u009b31m\u00a0") == "\\xc2\\x85\\xc2\\x9b31m\u00a0");
+  CHECK(printable("\xff\xe4\xb8") == "\\xff\\xe4\\xb8");
+  CHECK(printable(std::string(80, 'x')) == std::string(80, 'x'));
+  CHECK(printable(std::string(81, 'x')) == std::string(80, 'x') + "...");
+  // A character is never cut.
+  CHECK(printable(std::string(79, 'x') + "鸡兔") == std::string(79, 'x') + "鸡...");
+}
+
 TEST_CASE("every scalar value survives encoding and decoding", "[utf8]") {
   char32_t failures = 0;
   for (char32_t c = 0; c <= 0x10FFFF; ++c) {
