@@ -259,3 +259,5 @@ const bool registered = register_all();
 
 }  // namespace
 }  // namespace r1::kernels
+
+BENCHMARK_MAIN();

@@ -140,3 +140,5 @@ const bool registered = register_all();
 
 }  // namespace
 }  // namespace r1::kernels
+
+BENCHMARK_MAIN();
