@@ -1,5 +1,4 @@
 # Installs the library, its public headers and a CMake package: find_package(r1), target r1::r1.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS r1 EXPORT r1Targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}

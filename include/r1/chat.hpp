@@ -11,25 +11,26 @@ namespace r1 {
 
 /// One message of a conversation. Fields that a role does not use stay empty.
 struct Message {
-  std::string role = {};               ///< "system", "user", "assistant" or "tool"
-  std::string content = {};            ///< UTF-8
-  std::string reasoning_content = {};  ///< an assistant's thought, kept apart; replayed only if the template does so
-  std::string name = {};               ///< name of a tool or participant
-  std::string tool_calls_json = {};    ///< an assistant's tool calls as a JSON array in OpenAI's form
-  std::string tool_call_id = {};       ///< the call that a tool message answers
+  std::string role = {};     ///< "system", "user", "assistant" or "tool"
+  std::string content = {};  ///< UTF-8
+  std::string reasoning_content =
+      {};  ///< an assistant's thought, kept apart; replayed only if the template does so
+  std::string name = {};             ///< name of a tool or participant
+  std::string tool_calls_json = {};  ///< an assistant's tool calls as a JSON array in OpenAI's form
+  std::string tool_call_id = {};     ///< the call that a tool message answers
 };
 
 /// Switches that templates understand.
 struct ChatTemplateOptions {
   bool add_generation_prompt = true;  ///< end with the assistant's header
   bool enable_thinking = true;        ///< `enable_thinking` of Qwen3-like templates
-  std::string tools_json = {};             ///< JSON array of tools in OpenAI's form, or empty
+  std::string tools_json = {};        ///< JSON array of tools in OpenAI's form, or empty
 };
 
 /// A rendered conversation.
 struct RenderedPrompt {
-  std::vector<PromptPiece> pieces;   ///< in order; template text has parse_special set
-  bool starts_in_thought = false;    ///< the prompt ends inside an open `<think>`
+  std::vector<PromptPiece> pieces;  ///< in order; template text has parse_special set
+  bool starts_in_thought = false;   ///< the prompt ends inside an open `<think>`
   /// All pieces joined.
   std::string text() const;
 };

@@ -16,11 +16,12 @@ namespace r1 {
 
 /// How an engine runs. 0 means: chosen by the engine.
 struct EngineOptions {
-  int threads = 0;             ///< decode threads; default: physical cores this process may use
-  int threads_batch = 0;       ///< prefill threads; default: the same
-  std::int64_t kv_tokens = 0;  ///< longest conversation in tokens; default min(trained, 32768). Pages are committed as used
-  std::int64_t batch_size = 0; ///< prefill chunk in tokens; default 512
-  std::string isa = {};        ///< "baseline", "avx2", "avx512_vnni"; default: the best this CPU has
+  int threads = 0;              ///< decode threads; default: physical cores this process may use
+  int threads_batch = 0;        ///< prefill threads; default: the same
+  std::int64_t kv_tokens = 0;   ///< longest conversation in tokens; default min(trained, 32768).
+                                ///< Pages are committed as used
+  std::int64_t batch_size = 0;  ///< prefill chunk in tokens; default 512
+  std::string isa = {};  ///< "baseline", "avx2", "avx512_vnni"; default: the best this CPU has
   std::function<void(std::string_view line)> on_warning = {};  ///< one line each
   /// Prompt tokens processed so far, after each chunk; called on the loop thread, must not throw.
   std::function<void(std::int64_t done, std::int64_t total)> on_prefill = {};
@@ -28,7 +29,7 @@ struct EngineOptions {
 
 /// What an engine settled on.
 struct EngineInfo {
-  std::string isa;             ///< instruction tier in use
+  std::string isa;  ///< instruction tier in use
   int threads = 0;
   int threads_batch = 0;
   std::string threads_reason;  ///< why that many, for example "2 physical cores"
@@ -40,8 +41,8 @@ class EngineImpl;
 class SessionImpl;
 }  // namespace engine
 
-/// One conversation. Not thread-safe, but stop() may be called from any thread. Returns its KV pages
-/// when destroyed. Movable.
+/// One conversation. Not thread-safe, but stop() may be called from any thread. Returns its KV
+/// pages when destroyed. Movable.
 class Session {
  public:
   Session(Session&&) noexcept;
@@ -63,7 +64,8 @@ class Session {
 
   /// Options of the generations that start from now on.
   void options(GenerationOptions options);
-  /// Blocks until more text is there; empty at the end of the answer. Never throws on account of the model.
+  /// Blocks until more text is there; empty at the end of the answer. Never throws on account of
+  /// the model.
   std::optional<Piece> next();
   /// Stops the running answer within one step; what came so far stays in the history.
   void stop();

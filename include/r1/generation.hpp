@@ -12,8 +12,9 @@
 namespace r1 {
 
 /// How the next token is chosen. An empty field takes the model file's `general.sampling.*` value,
-/// else the default of the model family. Steps run in this order: logit bias, penalties, temperature,
-/// top-k, top-p, min-p, draw; `temperature` 0 takes the most likely token (lowest id on a tie).
+/// else the default of the model family. Steps run in this order: logit bias, penalties,
+/// temperature, top-k, top-p, min-p, draw; `temperature` 0 takes the most likely token (lowest id
+/// on a tie).
 struct SamplingOptions {
   std::optional<float> temperature = {};        ///< [0, 100]; below 1e-5 means greedy
   std::optional<std::int64_t> top_k = {};       ///< 0 or -1: off; above the vocabulary: off
@@ -22,18 +23,22 @@ struct SamplingOptions {
   std::optional<float> repeat_penalty = {};     ///< (0, 100]; 1: off (CTRL, arXiv:1909.05858)
   std::optional<float> frequency_penalty = {};  ///< [-100, 100]; 0: off
   std::optional<float> presence_penalty = {};   ///< [-100, 100]; 0: off
-  std::optional<std::int64_t> repeat_last_n = {};  ///< window of the penalties in tokens; 0: off, -1: all
-  std::optional<std::uint64_t> seed = {};       ///< empty: drawn at random and reported in the result
-  std::vector<std::pair<TokenId, float>> logit_bias = {};  ///< added to the raw logits; bias in [-1e30, 1e30]
+  std::optional<std::int64_t> repeat_last_n =
+      {};                                  ///< window of the penalties in tokens; 0: off, -1: all
+  std::optional<std::uint64_t> seed = {};  ///< empty: drawn at random and reported in the result
+  std::vector<std::pair<TokenId, float>> logit_bias =
+      {};  ///< added to the raw logits; bias in [-1e30, 1e30]
 };
 
 /// Everything that shapes one generation.
 struct GenerationOptions {
   SamplingOptions sampling = {};
-  std::int64_t max_tokens = -1;    ///< generated tokens at most, thought included; -1: until the context is full
-  std::vector<std::string> stop = {};   ///< not empty strings; looked for in the answer, not in the thought; the text before one is kept
-  bool ignore_eos = false;         ///< go on past end-of-generation tokens
-  bool enable_thinking = true;     ///< passed on to templates that know it
+  std::int64_t max_tokens =
+      -1;  ///< generated tokens at most, thought included; -1: until the context is full
+  std::vector<std::string> stop = {};  ///< not empty strings; looked for in the answer, not in the
+                                       ///< thought; the text before one is kept
+  bool ignore_eos = false;             ///< go on past end-of-generation tokens
+  bool enable_thinking = true;         ///< passed on to templates that know it
 };
 
 /// Which part of an answer a piece belongs to.
@@ -58,18 +63,18 @@ const char* to_string(FinishReason reason);
 
 /// Where the time of one generation went.
 struct Timings {
-  double ttft_ms = 0;                ///< prompt given to first token chosen
-  double prefill_ms = 0;             ///< forward passes over the prompt
-  double decode_ms = 0;              ///< first token to last token
-  double total_ms = 0;               ///< prompt given to end
-  double prefill_tokens_per_s = 0;   ///< 0 when nothing was prefilled
-  double decode_tokens_per_s = 0;    ///< 0 when fewer than two tokens came
+  double ttft_ms = 0;               ///< prompt given to first token chosen
+  double prefill_ms = 0;            ///< forward passes over the prompt
+  double decode_ms = 0;             ///< first token to last token
+  double total_ms = 0;              ///< prompt given to end
+  double prefill_tokens_per_s = 0;  ///< 0 when nothing was prefilled
+  double decode_tokens_per_s = 0;   ///< 0 when fewer than two tokens came
 };
 
 /// A finished generation.
 struct Generation {
-  std::string text;                       ///< the answer
-  std::string reasoning;                  ///< the thought, without its tags
+  std::string text;       ///< the answer
+  std::string reasoning;  ///< the thought, without its tags
   FinishReason finish_reason = FinishReason::stop;
   std::string error;                      ///< one line, set with FinishReason::error
   std::vector<TokenId> prompt_token_ids;  ///< the whole prompt, BOS included

@@ -19,18 +19,18 @@ namespace r1 {
 
 /// How a model is loaded. Callbacks run on the loading thread.
 struct LoadOptions {
-  int threads = 0;        ///< threads that pack the weights; 0: as many as this process may use
-  bool use_mmap = true;   ///< map the file; false: read it
+  int threads = 0;           ///< threads that pack the weights; 0: as many as this process may use
+  bool use_mmap = true;      ///< map the file; false: read it
   bool lock_memory = false;  ///< mlock the packed weights; failure is a warning
-  std::function<void(double fraction)> on_progress = {};         ///< 0..1, at most some 100 calls
-  std::function<void(std::string_view line)> on_warning = {};    ///< one line each
+  std::function<void(double fraction)> on_progress = {};       ///< 0..1, at most some 100 calls
+  std::function<void(std::string_view line)> on_warning = {};  ///< one line each
 };
 
 /// Numbers of a model that callers show or plan with.
 struct ModelInfo {
-  std::string name;               ///< general.name, or the file's name; printable
-  std::string architecture;       ///< "qwen2"
-  std::string quantization;       ///< the weight type that holds most bytes, for example "Q4_K"
+  std::string name;          ///< general.name, or the file's name; printable
+  std::string architecture;  ///< "qwen2"
+  std::string quantization;  ///< the weight type that holds most bytes, for example "Q4_K"
   std::int64_t layers = 0, hidden = 0, ffn = 0, heads = 0, kv_heads = 0, head_dim = 0, vocab = 0;
   std::int64_t trained_context = 0;  ///< positions the file says it was trained for (after YaRN)
   std::int64_t parameters = 0;
@@ -44,7 +44,8 @@ namespace model {
 class LoadedModel;
 }
 
-/// Handle to an immutable model, cheap to copy; the weights live until the last copy goes. Thread-safe.
+/// Handle to an immutable model, cheap to copy; the weights live until the last copy goes.
+/// Thread-safe.
 class Model {
  public:
   /// Loads a GGUF file (any part of a split set opens the set). Throws Error with one clear line.

@@ -13,7 +13,8 @@ namespace r1 {
 using TokenId = std::int32_t;
 
 /// A stretch of prompt text. Added tokens (`<|im_end|>`, `<think>` ...) are recognised only inside
-/// pieces with `parse_special`; text of users never becomes one. Byte-pair merges run across pieces.
+/// pieces with `parse_special`; text of users never becomes one. Byte-pair merges run across
+/// pieces.
 struct PromptPiece {
   std::string text;            ///< UTF-8
   bool parse_special = false;  ///< true for text that the chat template itself wrote
@@ -32,7 +33,8 @@ class Tokenizer {
   std::vector<TokenId> encode(std::string_view utf8, bool parse_special = false) const;
   /// Token ids of a prompt made of pieces. Adds no BOS.
   std::vector<TokenId> encode(const std::vector<PromptPiece>& pieces) const;
-  /// The text of `ids`, control tokens included as they are spelled. Bytes that are not UTF-8 are kept.
+  /// The text of `ids`, control tokens included as they are spelled. Bytes that are not UTF-8 are
+  /// kept.
   std::string decode(const std::vector<TokenId>& ids) const;
   /// The spelling of one token (raw bytes); empty for ids without a name.
   std::string token_text(TokenId id) const;

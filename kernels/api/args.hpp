@@ -13,18 +13,18 @@ inline constexpr std::int64_t kPageTokens = 16;
 
 /// y[m, n] = x[m, k] W[n, k]^T + bias[n] + residual[m, n], for the rows of W in some panels.
 struct MatmulArgs {
-  const std::byte* panels;      ///< packed W: panel p holds rows [16p, 16p+16); 64-byte aligned
-  std::int64_t n;               ///< rows of W; rows past n in the last panel are never written to y
-  std::int64_t k;               ///< columns of W
-  std::int64_t panel_begin;     ///< first panel to compute
-  std::int64_t panel_end;       ///< one past the last
-  const std::byte* x;           ///< m encoded rows (see ActivationEncoding), 64-byte aligned
-  std::int64_t x_stride;        ///< bytes from row to row, multiple of 64
-  std::int64_t m;               ///< rows of x
-  float* y;                     ///< [m, n] float32
-  std::int64_t y_stride;        ///< floats from row to row
-  const float* bias;            ///< [n] or null
-  const float* residual;        ///< [m, n] with y_stride, may be y itself, or null
+  const std::byte* panels;   ///< packed W: panel p holds rows [16p, 16p+16); 64-byte aligned
+  std::int64_t n;            ///< rows of W; rows past n in the last panel are never written to y
+  std::int64_t k;            ///< columns of W
+  std::int64_t panel_begin;  ///< first panel to compute
+  std::int64_t panel_end;    ///< one past the last
+  const std::byte* x;        ///< m encoded rows (see ActivationEncoding), 64-byte aligned
+  std::int64_t x_stride;     ///< bytes from row to row, multiple of 64
+  std::int64_t m;            ///< rows of x
+  float* y;                  ///< [m, n] float32
+  std::int64_t y_stride;     ///< floats from row to row
+  const float* bias;         ///< [n] or null
+  const float* residual;     ///< [m, n] with y_stride, may be y itself, or null
 };
 
 /// Element type of the KV cache.
@@ -32,47 +32,49 @@ enum class KvType : std::uint8_t { f32, f16 };
 inline constexpr int kKvTypeCount = 2;
 
 /// Where one token's keys and values go.
-/// A layer's part of a page: K as [kv_head][head_dim][16 tokens], then V as [kv_head][16 tokens][head_dim].
+/// A layer's part of a page: K as [kv_head][head_dim][16 tokens], then V as [kv_head][16
+/// tokens][head_dim].
 struct KvWriteArgs {
-  const float* k;             ///< [kv_heads, head_dim] after RoPE (and without any bias kept apart)
-  const float* v;             ///< [kv_heads, head_dim]
+  const float* k;  ///< [kv_heads, head_dim] after RoPE (and without any bias kept apart)
+  const float* v;  ///< [kv_heads, head_dim]
   std::int64_t kv_heads;
-  std::int64_t head_dim;      ///< multiple of 16
-  std::byte* layer_page;      ///< this layer's part of the page, 64-byte aligned
-  std::int64_t slot;          ///< position within the page, [0, 16)
+  std::int64_t head_dim;  ///< multiple of 16
+  std::byte* layer_page;  ///< this layer's part of the page, 64-byte aligned
+  std::int64_t slot;      ///< position within the page, [0, 16)
 };
 
 /// Attention of some query rows of one sequence to one KV head and the query heads that share it.
 /// Row r sits at position first_position + r and sees the positions [max(0, p - window + 1), p].
-/// Pages are visited in order of absolute position, so a row's bits depend neither on the other rows
-/// nor on who computes it. Online softmax in float32.
+/// Pages are visited in order of absolute position, so a row's bits depend neither on the other
+/// rows nor on who computes it. Online softmax in float32.
 struct AttentionArgs {
-  const float* q;                   ///< row r, head h of the group at q + r * q_stride + h * head_dim; after RoPE
-  std::int64_t q_stride;            ///< floats from row to row
+  const float* q;  ///< row r, head h of the group at q + r * q_stride + h * head_dim; after RoPE
+  std::int64_t q_stride;  ///< floats from row to row
   std::int64_t rows;
-  std::int64_t group;               ///< query heads that share the KV head
-  std::int64_t head_dim;            ///< multiple of 16, at most 256
-  float scale;                      ///< usually 1 / sqrt(head_dim)
-  std::int64_t first_position;      ///< of row 0
-  std::int64_t window;              ///< 0: no sliding window
-  const std::byte* const* pages;    ///< page p holds positions [16p, 16p+16) of this sequence
-  std::int64_t k_offset;            ///< bytes from a page's start to this layer and head's K block
-  std::int64_t v_offset;            ///< the same for V
+  std::int64_t group;             ///< query heads that share the KV head
+  std::int64_t head_dim;          ///< multiple of 16, at most 256
+  float scale;                    ///< usually 1 / sqrt(head_dim)
+  std::int64_t first_position;    ///< of row 0
+  std::int64_t window;            ///< 0: no sliding window
+  const std::byte* const* pages;  ///< page p holds positions [16p, 16p+16) of this sequence
+  std::int64_t k_offset;          ///< bytes from a page's start to this layer and head's K block
+  std::int64_t v_offset;          ///< the same for V
   /// Key bias kept apart: the score of position p gets, before `scale`, the sum over e of
   /// bias_q[(r * group + h) * bias_terms + e] * bias_tables[e][p].
-  std::int64_t bias_terms;          ///< 0: none
+  std::int64_t bias_terms;  ///< 0: none
   const float* bias_q;
-  const float* const* bias_tables;  ///< bias_terms tables over absolute positions, readable in whole pages
-  float* out;                       ///< row r, head h at out + r * out_stride + h * head_dim
+  const float* const*
+      bias_tables;  ///< bias_terms tables over absolute positions, readable in whole pages
+  float* out;       ///< row r, head h at out + r * out_stride + h * head_dim
   std::int64_t out_stride;
 };
 
 /// In-place rotation of heads, NEOX pairs (i, i + head_dim/2).
 struct RopeArgs {
-  float* x;                ///< [heads, head_dim]
+  float* x;  ///< [heads, head_dim]
   std::int64_t heads;
-  std::int64_t head_dim;   ///< multiple of 16
-  const float* cos;        ///< [head_dim/2] of this position, attention factor included
+  std::int64_t head_dim;  ///< multiple of 16
+  const float* cos;       ///< [head_dim/2] of this position, attention factor included
   const float* sin;
 };
 

@@ -1,4 +1,5 @@
-// From GGUF rows to packed panels, and the sizes of both. Portable scalar code, the same on all tiers.
+// From GGUF rows to packed panels, and the sizes of both. Portable scalar code, the same on all
+// tiers.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,15 @@ namespace r1::kernels {
 
 /// Bytes of one GGUF row of k values; k is a multiple of the format's block_values.
 std::int64_t gguf_row_bytes(WeightType type, std::int64_t k) noexcept;
-/// Bytes of one packed panel (16 rows x k), a multiple of 64. At most 16 GGUF rows + 1 % (k >= 256).
+/// Bytes of one packed panel (16 rows x k), a multiple of 64. At most 16 GGUF rows + 1 % (k >=
+/// 256).
 std::int64_t panel_bytes(WeightType type, std::int64_t k) noexcept;
-/// Packs `row_count` (1..16) GGUF rows that lie one after the other; the panel's other rows become zeros.
+/// Packs `row_count` (1..16) GGUF rows that lie one after the other; the panel's other rows become
+/// zeros.
 void pack_panel(WeightType type, const std::byte* rows, std::int64_t row_count, std::int64_t k,
                 std::byte* panel) noexcept;
-/// out[k] = one GGUF row as float32, bit for bit as the format defines it. `row` needs no alignment.
+/// out[k] = one GGUF row as float32, bit for bit as the format defines it. `row` needs no
+/// alignment.
 void decode_gguf_row(WeightType type, const std::byte* row, std::int64_t k, float* out) noexcept;
 /// Bytes of one encoded activation row, a multiple of 64.
 std::int64_t encoded_row_bytes(ActivationEncoding encoding, std::int64_t k) noexcept;

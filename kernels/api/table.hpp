@@ -9,11 +9,13 @@ namespace r1::kernels {
 
 using MatmulFn = void (*)(const MatmulArgs&) noexcept;
 /// out[k] = row `row` of a packed tensor as float32, the very values matmul multiplies with.
-using DecodeRowFn = void (*)(const std::byte* panels, std::int64_t k, std::int64_t row, float* out) noexcept;
+using DecodeRowFn = void (*)(const std::byte* panels, std::int64_t k, std::int64_t row,
+                             float* out) noexcept;
 /// Encodes one row of k float32 values. `out` holds encoded_row_bytes() bytes, 64-byte aligned.
 using EncodeFn = void (*)(const float* x, std::int64_t k, std::byte* out) noexcept;
 /// y[k] = x[k] / sqrt(mean(x^2) + eps) * w[k]. y may be x.
-using RmsNormFn = void (*)(const float* x, const float* w, std::int64_t k, float eps, float* y) noexcept;
+using RmsNormFn = void (*)(const float* x, const float* w, std::int64_t k, float eps,
+                           float* y) noexcept;
 /// y[k] = silu(gate[k]) * up[k]. y may be gate or up.
 using SiluMulFn = void (*)(const float* gate, const float* up, std::int64_t k, float* y) noexcept;
 using RopeFn = void (*)(const RopeArgs&) noexcept;
@@ -33,12 +35,13 @@ struct FloatKernels {
   RmsNormFn rms_norm;
   SiluMulFn silu_mul;
   RopeFn rope;
-  KvWriteFn kv_write[kKvTypeCount];    ///< by KvType
+  KvWriteFn kv_write[kKvTypeCount];     ///< by KvType
   AttentionFn attention[kKvTypeCount];  ///< by KvType
   AllFiniteFn all_finite;
 };
 
-/// One tier's kernels. The parts are separate objects, so that two cores compile a tier in parallel.
+/// One tier's kernels. The parts are separate objects, so that two cores compile a tier in
+/// parallel.
 struct KernelTable {
   IsaTier tier;
   const MatrixKernels* matrix[kWeightTypeCount];  ///< by WeightType

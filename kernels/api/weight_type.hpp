@@ -5,9 +5,24 @@
 
 namespace r1::kernels {
 
-/// One enumerator a format; the order is that of formats/list.hpp. Values are indices, not GGUF ids.
+/// One enumerator a format; the order is that of formats/list.hpp. Values are indices, not GGUF
+/// ids.
 enum class WeightType : std::uint8_t {
-  f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs,
+  f32,
+  f16,
+  bf16,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  iq4_nl,
+  iq4_xs,
 };
 inline constexpr int kWeightTypeCount = 15;
 
@@ -20,11 +35,11 @@ inline constexpr int kActivationEncodingCount = 2;
 
 /// Static facts of a weight type.
 struct FormatInfo {
-  const char* name;              ///< GGUF's spelling, "Q4_K"
-  std::uint32_t gguf_id;         ///< ggml type number in GGUF files
-  std::int32_t block_values;     ///< values a block; a row holds whole blocks
-  std::int32_t block_bytes;      ///< bytes a block in GGUF
-  ActivationEncoding encoding;   ///< what matmul wants as x
+  const char* name;             ///< GGUF's spelling, "Q4_K"
+  std::uint32_t gguf_id;        ///< ggml type number in GGUF files
+  std::int32_t block_values;    ///< values a block; a row holds whole blocks
+  std::int32_t block_bytes;     ///< bytes a block in GGUF
+  ActivationEncoding encoding;  ///< what matmul wants as x
 };
 
 /// Facts of `type`. Any thread.

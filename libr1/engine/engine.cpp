@@ -31,7 +31,8 @@ void require(const char* what, std::int64_t value, std::int64_t max) {
 const kernels::KernelTable* choose_table(const std::string& name) {
   if (name.empty()) {
     if (const auto* table = kernels::kernel_table(kernels::best_isa())) return table;
-    throw Error(ErrorCode::unsupported, "isa: expected a CPU with SSE4.2 or better, got one without");
+    throw Error(ErrorCode::unsupported,
+                "isa: expected a CPU with SSE4.2 or better, got one without");
   }
   std::string available;
   for (int i = 0; i < kernels::kIsaTierCount; ++i) {
@@ -61,7 +62,8 @@ class EngineImpl {
     config.threads = options.threads > 0 ? options.threads : budget.threads;
     config.threads_batch = options.threads_batch > 0 ? options.threads_batch : config.threads;
     const std::int64_t trained = model.info().trained_context;
-    config.kv_tokens = options.kv_tokens > 0 ? options.kv_tokens : std::min(trained, kDefaultContext);
+    config.kv_tokens =
+        options.kv_tokens > 0 ? options.kv_tokens : std::min(trained, kDefaultContext);
     config.batch_size = options.batch_size > 0 ? options.batch_size : kDefaultBatch;
     config.on_prefill = options.on_prefill;
     warn_about(options, budget, config, trained);
@@ -79,14 +81,15 @@ class EngineImpl {
     if (!options.on_warning) return;
     const int most = std::max(config.threads, config.threads_batch);
     if (most > budget.threads) {
-      options.on_warning(fmt::format("{} threads were asked for, but this process should run {} ({}); more "
-                                     "are usually slower",
-                                     most, budget.threads, budget.reason));
+      options.on_warning(
+          fmt::format("{} threads were asked for, but this process should run {} ({}); more "
+                      "are usually slower",
+                      most, budget.threads, budget.reason));
     }
     if (config.kv_tokens > trained) {
-      options.on_warning(fmt::format(
-          "a context of {} is more than the {} positions the model was trained for", config.kv_tokens,
-          trained));
+      options.on_warning(
+          fmt::format("a context of {} is more than the {} positions the model was trained for",
+                      config.kv_tokens, trained));
     }
   }
 };

@@ -1,5 +1,5 @@
-// One step serves every running sequence: a token for each that decodes, and prompt tokens of the others up to
-// the batch size, first come first served.
+// One step serves every running sequence: a token for each that decodes, and prompt tokens of the
+// others up to the batch size, first come first served.
 #include "libr1/engine/loop.hpp"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ Loop::Loop(Model model, const LoopConfig& config)
     : model_(std::move(model)),
       config_(config),
       team_(std::max(config.threads, config.threads_batch)),
-      pool_(runtime::KvLayout::make(model_.impl().config, kernels::KvType::f16), pool_pages(config)),
+      pool_(runtime::KvLayout::make(model_.impl().config, kernels::KvType::f16),
+            pool_pages(config)),
       forward_(model_.impl(), *config.table, team_, kernels::KvType::f16, config.batch_size,
                config.kv_tokens),
       thread_([this] { run(); }) {}
@@ -87,8 +88,8 @@ void Loop::step() {
       return;
     }
     const bool whole = count == static_cast<std::int64_t>(pending.size());
-    plan_.push_back({pending.first(static_cast<std::size_t>(count)), request.position(), &request.kv(),
-                     whole ? runtime::LogitRows::last : runtime::LogitRows::none});
+    plan_.push_back({pending.first(static_cast<std::size_t>(count)), request.position(),
+                     &request.kv(), whole ? runtime::LogitRows::last : runtime::LogitRows::none});
     planned_.push_back(&request);
     room -= count;
     prefill = prefill || request.prefilling();
@@ -100,7 +101,8 @@ void Loop::step() {
     if (request->prefilling()) plan_one(*request);
   }
   for (Request* request : full) {
-    request->finish(FinishReason::error, "KV cache: expected room for another page, got none (out of memory)");
+    request->finish(FinishReason::error,
+                    "KV cache: expected room for another page, got none (out of memory)");
     std::erase_if(active_, [&](const auto& active) { return active.get() == request; });
   }
   if (plan_.empty()) return;

@@ -56,7 +56,7 @@ class Loop {
   runtime::KvPool pool_;
   runtime::Forward forward_;
 
-  std::vector<std::shared_ptr<Request>> active_;   ///< loop thread only, in order of arrival
+  std::vector<std::shared_ptr<Request>> active_;  ///< loop thread only, in order of arrival
   std::vector<runtime::SequenceStep> plan_;
   std::vector<Request*> planned_;
 

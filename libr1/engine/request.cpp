@@ -9,10 +9,14 @@ namespace r1 {
 
 const char* to_string(FinishReason reason) {
   switch (reason) {
-    case FinishReason::stop: return "stop";
-    case FinishReason::length: return "length";
-    case FinishReason::cancelled: return "cancelled";
-    case FinishReason::error: return "error";
+    case FinishReason::stop:
+      return "stop";
+    case FinishReason::length:
+      return "length";
+    case FinishReason::cancelled:
+      return "cancelled";
+    case FinishReason::error:
+      return "error";
   }
   return "";
 }
@@ -60,8 +64,8 @@ Generation Request::wait_result() {
 void Request::reuse_prefix() {
   std::vector<TokenId>& cached = sequence_->tokens;
   const std::size_t most = std::min(cached.size(), history_.size() - 1);
-  const auto same = std::mismatch(cached.begin(), cached.begin() + static_cast<std::ptrdiff_t>(most),
-                                  history_.begin());
+  const auto same = std::mismatch(
+      cached.begin(), cached.begin() + static_cast<std::ptrdiff_t>(most), history_.begin());
   cached.erase(same.first, cached.end());
   sequence_->kv.truncate(static_cast<std::int64_t>(cached.size()));
   result_.cached_tokens = static_cast<std::int64_t>(cached.size());
@@ -85,10 +89,11 @@ bool Request::choose(std::span<const float> logits, const text::Tokenizer& token
   const sampling::Choice choice = chain_.choose(logits, history_);
   if (!choice.finite) {
     forget_cache();
-    finish(FinishReason::error,
-           fmt::format("logits at position {}: expected finite numbers, got NaN or infinity (damaged "
-                       "weights?)",
-                       history_.size() - 1));
+    finish(
+        FinishReason::error,
+        fmt::format("logits at position {}: expected finite numbers, got NaN or infinity (damaged "
+                    "weights?)",
+                    history_.size() - 1));
     return true;
   }
   last_token_ = Clock::now();

@@ -30,13 +30,14 @@ struct CachedSequence {
 /// What a request needs to start.
 struct RequestSpec {
   std::shared_ptr<CachedSequence> sequence;
-  std::vector<TokenId> prompt;      ///< not empty, ids within the vocabulary
-  std::int64_t max_tokens = 0;      ///< >= 1
+  std::vector<TokenId> prompt;  ///< not empty, ids within the vocabulary
+  std::int64_t max_tokens = 0;  ///< >= 1
   bool ignore_eos = false;
-  Clock::time_point start;          ///< when the caller gave the prompt
+  Clock::time_point start;  ///< when the caller gave the prompt
 };
 
-/// The loop thread works on it; the session waits for its pieces. Members say which side they belong to.
+/// The loop thread works on it; the session waits for its pieces. Members say which side they
+/// belong to.
 class Request {
  public:
   Request(RequestSpec spec, sampling::Chain chain, TextPipeline text);
@@ -53,7 +54,8 @@ class Request {
 
   // Loop thread's side.
 
-  /// Drops what the cached sequence does not share with the prompt; the last prompt token is always computed.
+  /// Drops what the cached sequence does not share with the prompt; the last prompt token is always
+  /// computed.
   void reuse_prefix();
   /// Tokens whose keys and values are still to be computed.
   std::span<const TokenId> pending() const {

@@ -122,8 +122,8 @@ void SessionImpl::collect_result() {
     request_.reset();
   }
   if (chat_) {
-    messages_.push_back({.role = "assistant", .content = result_.text,
-                         .reasoning_content = result_.reasoning});
+    messages_.push_back(
+        {.role = "assistant", .content = result_.text, .reasoning_content = result_.reasoning});
   }
 }
 

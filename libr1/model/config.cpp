@@ -1,5 +1,5 @@
-// Reads `qwen2.*` keys. A value that is missing without a safe default, out of range or at odds with
-// another one is refused by name (cases L1, L6).
+// Reads `qwen2.*` keys. A value that is missing without a safe default, out of range or at odds
+// with another one is refused by name (cases L1, L6).
 #include "libr1/model/config.hpp"
 
 #include <fmt/format.h>
@@ -45,8 +45,8 @@ class Keys {
 
   [[noreturn]] void fail(const char* key, const std::string& expected,
                          const std::string& got) const {
-    throw Error(ErrorCode::bad_file, fmt::format("{}: {}: expected {}, got {}", file_.name(),
-                                                 full(key), expected, got));
+    throw Error(ErrorCode::bad_file,
+                fmt::format("{}: {}: expected {}, got {}", file_.name(), full(key), expected, got));
   }
 
  private:
@@ -131,16 +131,15 @@ Config read_config(const gguf::Reader& file, const Warn& warn) {
                 fmt::format("{}", keys.required(key, 1, kWidthMax)));
     }
   }
-  config.rms_eps =
-      static_cast<float>(keys.number("attention.layer_norm_rms_epsilon", 1e-6, 0, 1));
+  config.rms_eps = static_cast<float>(keys.number("attention.layer_norm_rms_epsilon", 1e-6, 0, 1));
   const std::int64_t context = keys.required("context_length", 1, kContextMax);
   config.rope_base = read_rope_base(keys, warn);
   config.rope_scaling = read_scaling(keys, file, context, warn);
   const RopeScaling& scaling = config.rope_scaling;
   config.trained_context = context;
   if (scaling.kind != RopeScaling::Kind::none) {
-    const double stretched = std::min(scaling.factor * scaling.original_context,
-                                      static_cast<double>(kContextMax));
+    const double stretched =
+        std::min(scaling.factor * scaling.original_context, static_cast<double>(kContextMax));
     config.trained_context = std::max(context, static_cast<std::int64_t>(stretched));
   }
   config.sliding_window = keys.optional("attention.sliding_window", 0, 0, kContextMax);

@@ -14,11 +14,11 @@ namespace r1::model {
 struct RopeScaling {
   enum class Kind { none, linear, yarn };
   Kind kind = Kind::none;
-  double factor = 1;             ///< >= 1
-  double original_context = 0;   ///< positions before stretching
-  double beta_fast = 32;         ///< YaRN, arXiv:2309.00071
+  double factor = 1;            ///< >= 1
+  double original_context = 0;  ///< positions before stretching
+  double beta_fast = 32;        ///< YaRN, arXiv:2309.00071
   double beta_slow = 1;
-  double attention_factor = 1;   ///< extra factor on cos and sin, beside YaRN's 0.1 ln(factor) + 1
+  double attention_factor = 1;  ///< extra factor on cos and sin, beside YaRN's 0.1 ln(factor) + 1
 };
 
 /// Shape and constants of the network.
@@ -41,7 +41,8 @@ struct Config {
 /// Receives one-line warnings.
 using Warn = std::function<void(std::string_view)>;
 
-/// Reads and checks `qwen2.*`. Throws Error{bad_file, unsupported} naming the key; guesses are told to `warn`.
+/// Reads and checks `qwen2.*`. Throws Error{bad_file, unsupported} naming the key; guesses are told
+/// to `warn`.
 Config read_config(const gguf::Reader& file, const Warn& warn);
 
 }  // namespace r1::model

@@ -54,7 +54,8 @@ ModelInfo describe(const LoadedModel& model, const std::string& file_name) {
 
 }  // namespace
 
-LoadedModel::LoadedModel(std::shared_ptr<const text::Tokenizer> tokenizer_impl, r1::ChatTemplate chat)
+LoadedModel::LoadedModel(std::shared_ptr<const text::Tokenizer> tokenizer_impl,
+                         r1::ChatTemplate chat)
     : text_tokenizer(tokenizer_impl),
       tokenizer(std::move(tokenizer_impl)),
       chat_template(std::move(chat)) {}
@@ -94,7 +95,7 @@ std::shared_ptr<const LoadedModel> LoadedModel::load(const gguf::Reader& file,
 namespace {
 
 std::shared_ptr<const LoadedModel> load_checked(const std::function<gguf::Reader()>& open,
-                                              const LoadOptions& options) {
+                                                const LoadOptions& options) {
   if (options.threads < 0 || options.threads > 1024) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("load threads: expected 0 to 1024, got {}", options.threads));

@@ -15,8 +15,10 @@ namespace r1::model {
 /// Immutable once made; shared by all handles.
 class LoadedModel {
  public:
-  /// Loads everything from an open file; `start` is when the load began, for info.load_ms. Throws Error.
-  static std::shared_ptr<const LoadedModel> load(const gguf::Reader& file, const LoadOptions& options,
+  /// Loads everything from an open file; `start` is when the load began, for info.load_ms. Throws
+  /// Error.
+  static std::shared_ptr<const LoadedModel> load(const gguf::Reader& file,
+                                                 const LoadOptions& options,
                                                  std::chrono::steady_clock::time_point start);
 
   Config config;
@@ -24,8 +26,8 @@ class LoadedModel {
   std::shared_ptr<const text::Tokenizer> text_tokenizer;
   r1::Tokenizer tokenizer;
   r1::ChatTemplate chat_template;
-  SamplingOptions sampling_defaults;                       ///< every field but the seed is given
-  std::shared_ptr<const std::vector<bool>> samplable;      ///< [vocab] ids that sampling may choose
+  SamplingOptions sampling_defaults;                   ///< every field but the seed is given
+  std::shared_ptr<const std::vector<bool>> samplable;  ///< [vocab] ids that sampling may choose
   ModelInfo info;
 
  private:

@@ -1,5 +1,5 @@
-// Binds GGUF tensors to the network's parts and packs them (cases L5, R4). The plan is made and checked in
-// full before the first byte is packed.
+// Binds GGUF tensors to the network's parts and packs them (cases L5, R4). The plan is made and
+// checked in full before the first byte is packed.
 #include "libr1/model/weights.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@
 namespace r1::model {
 namespace {
 
-// Small enough that the slices of all threads are nothing beside the weights, large enough to read at
-// full speed.
+// Small enough that the slices of all threads are nothing beside the weights, large enough to read
+// at full speed.
 constexpr std::int64_t kSliceBytes = 4 << 20;
 
 class Binder {
@@ -28,8 +28,9 @@ class Binder {
   const gguf::TensorInfo& need(const std::string& name) {
     const gguf::TensorInfo* tensor = file_.find(name);
     if (tensor == nullptr) {
-      throw Error(ErrorCode::bad_file,
-                  fmt::format("{}: {}: expected a tensor of that name, got none", file_.name(), name));
+      throw Error(
+          ErrorCode::bad_file,
+          fmt::format("{}: {}: expected a tensor of that name, got none", file_.name(), name));
     }
     used_.insert(name);
     return *tensor;
@@ -95,11 +96,13 @@ std::int64_t panel_count(const Matrix& matrix) {
   return (matrix.n + kernels::kPanelRows - 1) / kernels::kPanelRows;
 }
 
-void pack_slice(const gguf::Reader& file, const PackJob& job, base::Range panels, std::byte* packed) {
+void pack_slice(const gguf::Reader& file, const PackJob& job, base::Range panels,
+                std::byte* packed) {
   const Matrix& matrix = *job.matrix;
   const std::int64_t row_bytes = kernels::gguf_row_bytes(matrix.type, matrix.k);
   const std::int64_t panel_bytes = kernels::panel_bytes(matrix.type, matrix.k);
-  const std::int64_t step = std::max<std::int64_t>(1, kSliceBytes / (row_bytes * kernels::kPanelRows));
+  const std::int64_t step =
+      std::max<std::int64_t>(1, kSliceBytes / (row_bytes * kernels::kPanelRows));
   std::vector<std::byte> raw;
   for (std::int64_t begin = panels.begin; begin < panels.end; begin += step) {
     const std::int64_t end = std::min(begin + step, panels.end);
@@ -120,9 +123,8 @@ void pack_slice(const gguf::Reader& file, const PackJob& job, base::Range panels
 std::string heaviest_type(const gguf::Reader& file) {
   std::map<kernels::WeightType, std::int64_t> bytes;
   for (const auto& tensor : file.tensors()) bytes[tensor.type] += tensor.bytes;
-  const auto heaviest = std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto heaviest = std::max_element(
+      bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return heaviest == bytes.end() ? "" : kernels::format_info(heaviest->first).name;
 }
 

@@ -26,28 +26,29 @@ struct Matrix {
 /// One layer's weights, named as the paper does.
 struct Layer {
   std::vector<float> attn_norm;  ///< [hidden]
-  Matrix q, k, v, o;             ///< [heads*dim, hidden], [kv_heads*dim, hidden] twice, [hidden, heads*dim]
+  Matrix q, k, v, o;  ///< [heads*dim, hidden], [kv_heads*dim, hidden] twice, [hidden, heads*dim]
   std::vector<float> q_bias, k_bias, v_bias;
-  std::vector<float> ffn_norm;   ///< [hidden]
-  Matrix gate, up, down;         ///< [ffn, hidden] twice, [hidden, ffn]
+  std::vector<float> ffn_norm;  ///< [hidden]
+  Matrix gate, up, down;        ///< [ffn, hidden] twice, [hidden, ffn]
 };
 
 /// All weights of a model, immutable after loading.
 struct Weights {
-  base::AlignedBuffer buffer;    ///< every packed panel
-  Matrix embedding;              ///< [vocab, hidden]
-  Matrix output;                 ///< [vocab, hidden]; the embedding itself when the model is tied
+  base::AlignedBuffer buffer;  ///< every packed panel
+  Matrix embedding;            ///< [vocab, hidden]
+  Matrix output;               ///< [vocab, hidden]; the embedding itself when the model is tied
   bool tied = false;
   std::vector<float> output_norm;
   std::vector<Layer> layers;
   std::int64_t parameters = 0;
-  std::int64_t tensor_bytes = 0;           ///< of the tensors in the file
-  std::string main_type;                   ///< the type that holds most bytes
+  std::int64_t tensor_bytes = 0;  ///< of the tensors in the file
+  std::string main_type;          ///< the type that holds most bytes
 };
 
-/// Finds, checks, reads and packs every tensor; sets config.vocab from the embedding. Each thread packs its own
-/// slices of at most 4 MB, so the peak is the packed size and little more. Throws Error naming the tensor,
-/// its expected and its found shape; a tensor nobody needs is one `warn` line. `progress` gets 0..1.
+/// Finds, checks, reads and packs every tensor; sets config.vocab from the embedding. Each thread
+/// packs its own slices of at most 4 MB, so the peak is the packed size and little more. Throws
+/// Error naming the tensor, its expected and its found shape; a tensor nobody needs is one `warn`
+/// line. `progress` gets 0..1.
 Weights load_weights(const gguf::Reader& file, Config& config, base::ThreadTeam& team,
                      const Warn& warn, const std::function<void(double)>& progress);
 

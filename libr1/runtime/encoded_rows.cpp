@@ -61,7 +61,8 @@ const std::byte* EncodedRows::rows(kernels::WeightType type) const {
 }
 
 const std::byte* EncodedRows::remainders(kernels::WeightType type) const {
-  return kernels::format_info(type).encoding == ActivationEncoding::q8 ? remainders_.data() : nullptr;
+  return kernels::format_info(type).encoding == ActivationEncoding::q8 ? remainders_.data()
+                                                                       : nullptr;
 }
 
 std::int64_t EncodedRows::stride(kernels::WeightType type, std::int64_t k) {

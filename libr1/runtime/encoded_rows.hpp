@@ -19,13 +19,14 @@ struct EncodingSet {
   }
 };
 
-/// Room for `rows` rows of up to `k_max` values in every encoding. Rows of different workers may be written
-/// at once.
+/// Room for `rows` rows of up to `k_max` values in every encoding. Rows of different workers may be
+/// written at once.
 class EncodedRows {
  public:
   EncodedRows(std::int64_t rows, std::int64_t k_max);
 
-  /// Encodes one row of k values in each encoding of `set`. scratch: [k], used for remainders; may be x itself.
+  /// Encodes one row of k values in each encoding of `set`. scratch: [k], used for remainders; may
+  /// be x itself.
   void encode(const kernels::KernelTable& table, EncodingSet set, const float* x, std::int64_t k,
               std::int64_t row, float* scratch);
   /// First row in the encoding that `type` wants; rows lie stride(type, k) bytes apart.

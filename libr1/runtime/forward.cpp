@@ -1,6 +1,7 @@
-// The forward pass. Every member of the team runs the same Pass; phases that need each other's results are
-// separated by barriers. What a row computes never depends on its neighbours: norms and encodings are by row,
-// matmul kernels are bitwise independent of m, attention visits pages in order.
+// The forward pass. Every member of the team runs the same Pass; phases that need each other's
+// results are separated by barriers. What a row computes never depends on its neighbours: norms and
+// encodings are by row, matmul kernels are bitwise independent of m, attention visits pages in
+// order.
 #include "libr1/runtime/forward.hpp"
 
 #include <algorithm>
@@ -11,12 +12,13 @@
 namespace r1::runtime {
 namespace {
 
-// Layers whose activations are encoded with their remainders: most of what int8 activations cost comes from the
-// first ones (docs/decisions/fine-first-layer.md).
+// Layers whose activations are encoded with their remainders: most of what int8 activations cost
+// comes from the first ones (docs/decisions/fine-first-layer.md).
 constexpr std::int64_t kFineAttentionLayers = 2;
 constexpr std::int64_t kFineFfnLayers = 1;
 
-// Query rows of one attention job: enough to share the keys' loads, few enough to balance the threads.
+// Query rows of one attention job: enough to share the keys' loads, few enough to balance the
+// threads.
 constexpr std::int64_t kAttentionRows = 16;
 
 base::AlignedBuffer floats(std::int64_t count, const char* what) {
@@ -93,10 +95,11 @@ class Forward::Pass {
     worker_.barrier();
   }
 
-  // Encodes rows [0, rows); produce(row) gives a row's values. A single row is encoded by every worker for
-  // itself, which is cheaper than a barrier.
+  // Encodes rows [0, rows); produce(row) gives a row's values. A single row is encoded by every
+  // worker for itself, which is cheaper than a barrier.
   template <class Produce>
-  const EncodedRows& encode(EncodingSet set, std::int64_t rows, std::int64_t k, Produce produce) noexcept {
+  const EncodedRows& encode(EncodingSet set, std::int64_t rows, std::int64_t k,
+                            Produce produce) noexcept {
     if (rows == 1) {
       EncodedRows& own = *f_.private_encoded_[static_cast<std::size_t>(worker_.index())];
       own.encode(f_.table_, set, produce(0), k, 0, remainder_);
@@ -136,7 +139,8 @@ class Forward::Pass {
 
     if (worker_.index() == 0) f_.next_job_.store(0, std::memory_order_relaxed);
     const base::Range mine = worker_.slice(m_);
-    for (std::int64_t row = mine.begin; row < mine.end; ++row) rotate_and_store(index, key_bias, row);
+    for (std::int64_t row = mine.begin; row < mine.end; ++row)
+      rotate_and_store(index, key_bias, row);
     worker_.barrier();
 
     const auto jobs = static_cast<std::int64_t>(f_.jobs_.size());
@@ -157,7 +161,8 @@ class Forward::Pass {
     worker_.barrier();
   }
 
-  void rotate_and_store(std::int64_t layer, const LayerKeyBias& key_bias, std::int64_t row) noexcept {
+  void rotate_and_store(std::int64_t layer, const LayerKeyBias& key_bias,
+                        std::int64_t row) noexcept {
     const Row& where = f_.rows_[static_cast<std::size_t>(row)];
     kernels::RopeArgs rope{q_ + row * q_width_, config_.heads, config_.head_dim,
                            f_.rope_.cos(where.position), f_.rope_.sin(where.position)};
@@ -166,14 +171,18 @@ class Forward::Pass {
     rope.heads = config_.kv_heads;
     f_.table_.floats->rope(rope);
     const kernels::KvWriteArgs write{
-        k_ + row * kv_width_, v_ + row * kv_width_, config_.kv_heads, config_.head_dim,
+        k_ + row * kv_width_,
+        v_ + row * kv_width_,
+        config_.kv_heads,
+        config_.head_dim,
         where.kv->page_of(where.position) + f_.layout_.layer_offset(layer),
         where.position % kernels::kPageTokens};
     f_.table_.floats->kv_write[static_cast<int>(f_.layout_.type)](write);
     for (std::int64_t head = 0; head < config_.kv_heads; ++head) project_bias(key_bias, row, head);
   }
 
-  // A and B of every pair kept apart: the rotated query's product with the bias, as if rotated by a position.
+  // A and B of every pair kept apart: the rotated query's product with the bias, as if rotated by a
+  // position.
   void project_bias(const LayerKeyBias& key_bias, std::int64_t row, std::int64_t head) noexcept {
     const auto& apart = key_bias.apart[static_cast<std::size_t>(head)];
     const std::int64_t group = config_.heads / config_.kv_heads;
@@ -213,8 +222,8 @@ class Forward::Pass {
     args.bias_terms =
         2 * static_cast<std::int64_t>(key_bias.apart[static_cast<std::size_t>(job.kv_head)].size());
     args.bias_q = bias_q(job.kv_head) + job.first_row * group * args.bias_terms;
-    args.bias_tables = f_.bias_tables_.data() +
-                       (layer * config_.kv_heads + job.kv_head) * f_.key_bias_.terms_max;
+    args.bias_tables =
+        f_.bias_tables_.data() + (layer * config_.kv_heads + job.kv_head) * f_.key_bias_.terms_max;
     args.out = attended_ + job.first_row * q_width_ + job.kv_head * group * config_.head_dim;
     args.out_stride = q_width_;
     f_.table_.floats->attention[static_cast<int>(f_.layout_.type)](args);
@@ -302,7 +311,8 @@ Forward::Forward(const model::LoadedModel& model, const kernels::KernelTable& ta
       up_(floats(rows_max * config_.ffn, "up projections")),
       bias_q_(floats(rows_max * config_.heads * key_bias_.terms_max, "key bias terms")),
       scratch_(floats(2 * team.size() * Pass::scratch_width(config_), "scratch rows")),
-      encoded_(rows_max, std::max({config_.hidden, config_.ffn, config_.heads * config_.head_dim})) {
+      encoded_(rows_max,
+               std::max({config_.hidden, config_.ffn, config_.heads * config_.head_dim})) {
   rows_.reserve(static_cast<std::size_t>(rows_max));
   logit_rows_.reserve(static_cast<std::size_t>(rows_max));
   jobs_.reserve(static_cast<std::size_t>(rows_max * config_.kv_heads));
@@ -339,9 +349,10 @@ void Forward::plan(std::span<const SequenceStep> sequences) {
     const auto first_row = static_cast<std::int64_t>(rows_.size());
     const auto count = static_cast<std::int64_t>(sequence.tokens.size());
     for (std::int64_t i = 0; i < count; ++i) {
-      rows_.push_back({sequence.tokens[static_cast<std::size_t>(i)], sequence.first_position + i,
-                       sequence.kv});
-      if (sequence.logits == LogitRows::all || (sequence.logits == LogitRows::last && i + 1 == count)) {
+      rows_.push_back(
+          {sequence.tokens[static_cast<std::size_t>(i)], sequence.first_position + i, sequence.kv});
+      if (sequence.logits == LogitRows::all ||
+          (sequence.logits == LogitRows::last && i + 1 == count)) {
         logit_rows_.push_back(first_row + i);
       }
     }

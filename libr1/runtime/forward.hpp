@@ -25,7 +25,7 @@ enum class LogitRows { none, last, all };
 struct SequenceStep {
   std::span<const TokenId> tokens;  ///< at least one; ids within the vocabulary
   std::int64_t first_position = 0;
-  KvSequence* kv = nullptr;         ///< has room for first_position + tokens.size() positions
+  KvSequence* kv = nullptr;  ///< has room for first_position + tokens.size() positions
   LogitRows logits = LogitRows::last;
 };
 
@@ -39,27 +39,28 @@ enum class Stage {
   output,     ///< input of the output matrix
 };
 
-/// Runs steps on a team. A row's result does not depend on what else is in the step, nor on the number of
-/// threads. Not thread-safe.
+/// Runs steps on a team. A row's result does not depend on what else is in the step, nor on the
+/// number of threads. Not thread-safe.
 class Forward {
  public:
-  /// `rows_max`: tokens a step may have. `positions_max`: the longest sequence. The references must outlive
-  /// this. Throws Error{out_of_memory}.
-  Forward(const model::LoadedModel& model, const kernels::KernelTable& table, base::ThreadTeam& team,
-          kernels::KvType kv_type, std::int64_t rows_max, std::int64_t positions_max);
+  /// `rows_max`: tokens a step may have. `positions_max`: the longest sequence. The references must
+  /// outlive this. Throws Error{out_of_memory}.
+  Forward(const model::LoadedModel& model, const kernels::KernelTable& table,
+          base::ThreadTeam& team, kernels::KvType kv_type, std::int64_t rows_max,
+          std::int64_t positions_max);
   ~Forward();
 
-  /// Computes one step with `threads` members of the team (0: all). Returns the logits of the rows that
-  /// wanted them, in order: [rows, vocab], valid until the next step.
+  /// Computes one step with `threads` members of the team (0: all). Returns the logits of the rows
+  /// that wanted them, in order: [rows, vocab], valid until the next step.
   std::span<const float> step(std::span<const SequenceStep> sequences, int threads = 0);
 
   std::int64_t rows_max() const { return rows_max_; }
 
-  /// Sees rows of float values on their way: what goes into every matrix, and the hidden states. `layer` is the
-  /// number of layers for what comes after the last. Called by the thread that computes the row, so from several
-  /// at once in a step of more than one thread.
-  using Probe =
-      std::function<void(Stage stage, std::int64_t layer, std::int64_t row, std::span<const float> values)>;
+  /// Sees rows of float values on their way: what goes into every matrix, and the hidden states.
+  /// `layer` is the number of layers for what comes after the last. Called by the thread that
+  /// computes the row, so from several at once in a step of more than one thread.
+  using Probe = std::function<void(Stage stage, std::int64_t layer, std::int64_t row,
+                                   std::span<const float> values)>;
   void set_probe(Probe probe) { probe_ = std::move(probe); }
 
  private:
@@ -89,7 +90,8 @@ class Forward {
   // Activations, [rows_max, width] float32.
   base::AlignedBuffer hidden_, q_, k_, v_, attended_, gate_, up_, bias_q_, scratch_;
   EncodedRows encoded_;
-  std::vector<std::unique_ptr<EncodedRows>> private_encoded_;  ///< one row a worker, for steps of one row
+  std::vector<std::unique_ptr<EncodedRows>>
+      private_encoded_;  ///< one row a worker, for steps of one row
   std::vector<float> logits_;
   std::vector<const float*> bias_tables_;  ///< [layers][kv_heads][terms_max]
 };

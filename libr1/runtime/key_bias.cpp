@@ -7,8 +7,8 @@
 namespace r1::runtime {
 namespace {
 
-// Up to this magnitude a bias costs a 16-bit key at most 2^-8 of absolute error (half an ulp at 8 is
-// 2^-9): well under what the int8 activations before it already cost.
+// Up to this magnitude a bias costs a 16-bit key at most 2^-8 of absolute error (half an ulp at 8
+// is 2^-9): well under what the int8 activations before it already cost.
 constexpr float kApartBound = 8.0F;
 
 std::vector<ApartPair> large_pairs(const float* bias, std::int64_t head_dim) {

@@ -8,7 +8,8 @@
 
 namespace r1::runtime {
 
-/// A page holds kernels::kPageTokens tokens of all layers; a layer's part is K of all KV heads, then V.
+/// A page holds kernels::kPageTokens tokens of all layers; a layer's part is K of all KV heads,
+/// then V.
 struct KvLayout {
   kernels::KvType type = kernels::KvType::f16;
   std::int64_t layers = 0;

@@ -1,4 +1,5 @@
-// Fixed-size pages of keys and values. Memory is taken in slabs as pages are needed and recycled when returned.
+// Fixed-size pages of keys and values. Memory is taken in slabs as pages are needed and recycled
+// when returned.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,8 @@ class KvPool {
   mutable std::vector<base::AlignedBuffer> slabs_;
 };
 
-/// One sequence's pages in order of position. Returns them to the pool when destroyed, which must outlive it.
+/// One sequence's pages in order of position. Returns them to the pool when destroyed, which must
+/// outlive it.
 class KvSequence {
  public:
   explicit KvSequence(KvPool& pool) : pool_(&pool) {}

@@ -1,4 +1,5 @@
-// Splits panels over workers, and rows into blocks whose activations stay in the second-level cache.
+// Splits panels over workers, and rows into blocks whose activations stay in the second-level
+// cache.
 #include "libr1/runtime/linear.hpp"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 namespace r1::runtime {
 namespace {
 
-// Encoded rows of one block: what a core's second-level cache (1 to 2 MB, at least 256 KB on old CPUs)
-// holds beside a panel.
+// Encoded rows of one block: what a core's second-level cache (1 to 2 MB, at least 256 KB on old
+// CPUs) holds beside a panel.
 constexpr std::int64_t kRowBlockBytes = 384 << 10;
 constexpr std::int64_t kRowBlockMin = 16;
 

@@ -1,5 +1,5 @@
-// Fills the rotary tables. The reservation is for the longest conversation; memory is touched only as
-// conversations grow.
+// Fills the rotary tables. The reservation is for the longest conversation; memory is touched only
+// as conversations grow.
 #include "libr1/runtime/rope_table.hpp"
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace r1::runtime {
 namespace {
 
-// The (fractional) pair that turns `rotations` times over the original context; arXiv:2309.00071 appendix A.
+// The (fractional) pair that turns `rotations` times over the original context; arXiv:2309.00071
+// appendix A.
 double correction_pair(double rotations, double dim, double base, double context) {
   return dim * std::log(context / (rotations * 2 * std::numbers::pi)) / (2 * std::log(base));
 }
@@ -30,8 +31,9 @@ RopeFrequencies rope_frequencies(const model::Config& config) {
     for (double& inverse : result.inverse) inverse /= scaling.factor;
   }
   if (scaling.kind == model::RopeScaling::Kind::yarn) {
-    const double low = std::max(0.0, std::floor(correction_pair(scaling.beta_fast, dim, config.rope_base,
-                                                                scaling.original_context)));
+    const double low =
+        std::max(0.0, std::floor(correction_pair(scaling.beta_fast, dim, config.rope_base,
+                                                 scaling.original_context)));
     const double high =
         std::min(dim - 1, std::ceil(correction_pair(scaling.beta_slow, dim, config.rope_base,
                                                     scaling.original_context)));
@@ -67,13 +69,15 @@ void RopeTable::fill(std::int64_t end) {
     float* row_cos = rows + position * 2 * half_;
     float* row_sin = row_cos + half_;
     for (std::int64_t pair = 0; pair < half_; ++pair) {
-      const double angle = static_cast<double>(position) * frequencies_.inverse[static_cast<std::size_t>(pair)];
+      const double angle =
+          static_cast<double>(position) * frequencies_.inverse[static_cast<std::size_t>(pair)];
       row_cos[pair] = static_cast<float>(std::cos(angle) * frequencies_.magnitude);
       row_sin[pair] = static_cast<float>(std::sin(angle) * frequencies_.magnitude);
     }
     for (std::size_t i = 0; i < column_pairs_.size(); ++i) {
       columns[static_cast<std::int64_t>(2 * i) * positions_ + position] = row_cos[column_pairs_[i]];
-      columns[static_cast<std::int64_t>(2 * i + 1) * positions_ + position] = row_sin[column_pairs_[i]];
+      columns[static_cast<std::int64_t>(2 * i + 1) * positions_ + position] =
+          row_sin[column_pairs_[i]];
     }
   }
   filled_ = std::max(filled_, page_end);

@@ -18,12 +18,14 @@ struct RopeFrequencies {
 /// Frequencies for `config`, scaling included.
 RopeFrequencies rope_frequencies(const model::Config& config);
 
-/// Tables over positions, filled as positions come up. Angles are computed in double, so that they hold at
-/// large positions. One thread fills, any may read what is filled.
+/// Tables over positions, filled as positions come up. Angles are computed in double, so that they
+/// hold at large positions. One thread fills, any may read what is filled.
 class RopeTable {
  public:
-  /// `positions`: the most that will be asked for. `column_pairs`: pairs for which a column is kept too.
-  RopeTable(RopeFrequencies frequencies, std::int64_t positions, std::vector<std::int64_t> column_pairs);
+  /// `positions`: the most that will be asked for. `column_pairs`: pairs for which a column is kept
+  /// too.
+  RopeTable(RopeFrequencies frequencies, std::int64_t positions,
+            std::vector<std::int64_t> column_pairs);
 
   /// Fills positions [0, end).
   void fill(std::int64_t end);

@@ -1,4 +1,5 @@
-// Held-out problems, greedy, through the code path of r1-generate: chat template, engine, thought and answer.
+// Held-out problems, greedy, through the code path of r1-generate: chat template, engine, thought
+// and answer.
 #include <catch2/catch.hpp>
 #include <iostream>
 #include <optional>
@@ -26,7 +27,8 @@ int solve(const Model& model, std::size_t stride) {
       while (session.next()) {
       }
       const Generation& result = session.result();
-      right += result.finish_reason == FinishReason::stop && support::is_right(*problem, result.text);
+      right +=
+          result.finish_reason == FinishReason::stop && support::is_right(*problem, result.text);
     }
     running.clear();
   };
@@ -50,9 +52,10 @@ TEST_CASE("F16 solves at least 98 % of the held-out problems") {
 }
 
 TEST_CASE("every quantized type solves most held-out problems") {
-  // Every third problem, as in the model's own README, whose figures are 96 to 98 of 100; Q2_K is the coarsest.
-  for (const char* type : {"F32", "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q5_0", "Q5_1", "Q4_K_M", "Q4_0", "Q4_1",
-                           "IQ4_NL", "IQ4_XS", "Q3_K_M", "Q2_K"}) {
+  // Every third problem, as in the model's own README, whose figures are 96 to 98 of 100; Q2_K is
+  // the coarsest.
+  for (const char* type : {"F32", "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q5_0", "Q5_1", "Q4_K_M",
+                           "Q4_0", "Q4_1", "IQ4_NL", "IQ4_XS", "Q3_K_M", "Q2_K"}) {
     const std::string path = support::shared_path(type);
     if (path.empty()) {
       WARN("skipped " << type << ": no shared data");

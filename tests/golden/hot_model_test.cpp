@@ -1,5 +1,6 @@
-// Case K1: products and sums that overflow half precision. Query and key biases of 400 in the slowest rotary pair
-// make scores of 160,000 before scaling; FFN activations reach thousands, so that a block's sum passes 65,504.
+// Case K1: products and sums that overflow half precision. Query and key biases of 400 in the
+// slowest rotary pair make scores of 160,000 before scaling; FFN activations reach thousands, so
+// that a block's sum passes 65,504.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -24,8 +25,8 @@ std::int64_t best(const Row& row) {
   return std::max_element(row.begin(), row.end()) - row.begin();
 }
 
-// With int8 activations a difference in the last bit can flip a code, and what follows amplifies that: the oracle gets
-// the engine's own input of every stage, so that both work on the same codes.
+// With int8 activations a difference in the last bit can flip a code, and what follows amplifies
+// that: the oracle gets the engine's own input of every stage, so that both work on the same codes.
 void check_hot(WeightType type, kernels::IsaTier isa) {
   const auto image = support::random_model(hot_spec(type));
   const Model model = Model::load(image);
@@ -33,8 +34,8 @@ void check_hot(WeightType type, kernels::IsaTier isa) {
   const auto tokens = support::random_tokens(kTokens, 256, 11);
   for (const auto kv_type : {kernels::KvType::f32, kernels::KvType::f16}) {
     const auto trace = support::forward_trace(model, tokens, {.isa = isa, .kv_type = kv_type});
-    // Queries of 400 turn the rounding of a 16-bit key into a score error of up to 400 * 2^-12 / 8, that is 1.2 %
-    // of a weight: the range holds, but the bound of 1 % is for the float32 cache.
+    // Queries of 400 turn the rounding of a 16-bit key into a score error of up to 400 * 2^-12 / 8,
+    // that is 1.2 % of a weight: the range holds, but the bound of 1 % is for the float32 cache.
     if (kv_type == kernels::KvType::f32) CHECK(support::worst_stage_error(oracle, trace) <= 0.01);
     const auto expected = oracle.output(trace.output);
     CHECK(support::relative_error(expected, trace.logits) <= 0.01);
@@ -65,7 +66,8 @@ TEST_CASE("float types compute the whole hot model within 1 %") {
     const auto image = support::random_model(hot_spec(type));
     const Model model = Model::load(image);
     const auto tokens = support::random_tokens(kTokens, 256, 11);
-    const auto expected = support::ReferenceModel(gguf::Reader::from_memory(image, "hot")).logits(tokens);
+    const auto expected =
+        support::ReferenceModel(gguf::Reader::from_memory(image, "hot")).logits(tokens);
     for (const auto isa : support::available_tiers()) {
       INFO(kernels::format_info(type).name << " on " << kernels::isa_name(isa));
       const auto logits = support::forward_logits(model, tokens, {.isa = isa});
@@ -80,7 +82,8 @@ TEST_CASE("float types compute the whole hot model within 1 %") {
 TEST_CASE("every weight type and tier computes the hot model's layers within 1 %") {
   for (int type = 0; type < kernels::kWeightTypeCount; ++type) {
     for (const auto isa : support::available_tiers()) {
-      INFO(kernels::format_info(static_cast<WeightType>(type)).name << " on " << kernels::isa_name(isa));
+      INFO(kernels::format_info(static_cast<WeightType>(type)).name << " on "
+                                                                    << kernels::isa_name(isa));
       check_hot(static_cast<WeightType>(type), isa);
     }
   }

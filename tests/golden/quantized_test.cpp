@@ -35,8 +35,8 @@ void check_type(const std::string& name, const std::string& path) {
     for (const double divergence : divergences) mean += divergence;
     mean /= static_cast<double>(divergences.size());
     const double p99 = divergences[divergences.size() * 99 / 100];
-    std::cout << "KL of " << name << " on " << kernels::isa_name(isa) << ": mean " << mean << ", p99 "
-              << p99 << " nats over " << divergences.size() << " tokens\n";
+    std::cout << "KL of " << name << " on " << kernels::isa_name(isa) << ": mean " << mean
+              << ", p99 " << p99 << " nats over " << divergences.size() << " tokens\n";
     INFO(name << " on " << kernels::isa_name(isa));
     CHECK(mean <= 3e-4);
     CHECK(p99 <= 4e-3);
@@ -47,8 +47,8 @@ void check_type(const std::string& name, const std::string& path) {
 
 TEST_CASE("KL divergence to exact arithmetic over the same weights is small") {
   check_type("Q8_0", support::embedded_path());
-  for (const char* type : {"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K",
-                           "IQ4_NL", "IQ4_XS"}) {
+  for (const char* type : {"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K_M", "Q4_K_M", "Q5_K_M",
+                           "Q6_K", "IQ4_NL", "IQ4_XS"}) {
     const std::string path = support::shared_path(type);
     if (path.empty()) {
       WARN("skipped " << type << ": no shared data");

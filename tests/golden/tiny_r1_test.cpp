@@ -12,7 +12,8 @@ namespace {
 
 using namespace r1;
 
-// The float files at hand: always the BF16 weights of the Hugging Face folder, and those of other writers.
+// The float files at hand: always the BF16 weights of the Hugging Face folder, and those of other
+// writers.
 std::vector<std::pair<std::string, Model>> float_models() {
   std::vector<std::pair<std::string, Model>> models;
   models.emplace_back("hf BF16", Model::load(support::bf16_image()));
@@ -96,7 +97,9 @@ TEST_CASE("every stage of every layer agrees with the oracle on the engine's own
   }
 }
 
-TEST_CASE("every stage of the embedded quantized model agrees with the oracle on the engine's own inputs") {
+TEST_CASE(
+    "every stage of the embedded quantized model agrees with the oracle on the engine's own "
+    "inputs") {
   const Model model = Model::load(support::embedded_path());
   const support::ReferenceModel oracle(gguf::Reader::open(support::embedded_path()), true);
   const auto tokens = support::reference_cases()[1].tokens;

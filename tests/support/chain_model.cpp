@@ -1,5 +1,5 @@
-// RMSNorm turns the one-hot into 16 (256 dimensions), the output row's weight of 2 makes a logit of 32 for the
-// wanted token and 0 for all others.
+// RMSNorm turns the one-hot into 16 (256 dimensions), the output row's weight of 2 makes a logit of
+// 32 for the wanted token and 0 for all others.
 #include "tests/support/chain_model.hpp"
 
 #include <cstring>
@@ -42,7 +42,8 @@ std::vector<std::byte> chain_model(const ChainSpec& spec) {
     output[at(ids[i], static_cast<std::int64_t>(i))] = 2;
   }
   if (spec.endless) output[at(ids.front(), static_cast<std::int64_t>(ids.size()))] = 2;
-  for (std::int64_t row = 0; row < vocab; ++row) embedding[at(row, state[static_cast<std::size_t>(row)])] = 1;
+  for (std::int64_t row = 0; row < vocab; ++row)
+    embedding[at(row, state[static_cast<std::size_t>(row)])] = 1;
 
   gguf::Writer writer;
   std::deque<std::vector<std::byte>> storage;

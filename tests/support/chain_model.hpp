@@ -10,14 +10,15 @@
 
 namespace r1::support {
 
-/// One layer whose attention and FFN add nothing: the residual is the embedding. A script token has a one-hot
-/// embedding that selects its successor; every other token selects the first.
+/// One layer whose attention and FFN add nothing: the residual is the embedding. A script token has
+/// a one-hot embedding that selects its successor; every other token selects the first.
 struct ChainSpec {
   Family family = Family::r1;
-  /// Bytes of the tokens to come, added tokens by their spelling; none twice, none ends the prompt. At most 250.
+  /// Bytes of the tokens to come, added tokens by their spelling; none twice, none ends the prompt.
+  /// At most 250.
   std::vector<std::string> script;
-  bool endless = false;           ///< the last is followed by the first; else write the end token yourself
-  std::string chat_template;      ///< empty: no such key
+  bool endless = false;  ///< the last is followed by the first; else write the end token yourself
+  std::string chat_template;  ///< empty: no such key
   std::int64_t context = 2048;
 };
 

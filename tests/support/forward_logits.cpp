@@ -24,8 +24,8 @@ std::vector<std::vector<float>> forward_logits(const Model& model, std::span<con
   for (std::int64_t begin = 0; begin < count; begin += settings.chunk) {
     const std::int64_t length = std::min(settings.chunk, count - begin);
     const runtime::SequenceStep step{
-        tokens.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)), begin, &kv,
-        runtime::LogitRows::all};
+        tokens.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)), begin,
+        &kv, runtime::LogitRows::all};
     std::span<const float> logits = forward.step(std::span(&step, 1));
     for (; !logits.empty(); logits = logits.subspan(vocab)) {
       rows.emplace_back(logits.begin(), logits.begin() + static_cast<std::ptrdiff_t>(vocab));
@@ -40,7 +40,8 @@ ForwardTrace forward_trace(const Model& model, std::span<const TokenId> tokens,
   trace.layers.resize(static_cast<std::size_t>(model.info().layers));
   settings.threads = 1;
   settings.chunk = static_cast<std::int64_t>(tokens.size());
-  settings.probe = [&](runtime::Stage stage, std::int64_t layer, std::int64_t, std::span<const float> values) {
+  settings.probe = [&](runtime::Stage stage, std::int64_t layer, std::int64_t,
+                       std::span<const float> values) {
     const std::vector<double> row(values.begin(), values.end());
     if (stage == runtime::Stage::hidden && layer > 0) {
       trace.layers[static_cast<std::size_t>(layer - 1)].next_hidden.push_back(row);
@@ -49,12 +50,23 @@ ForwardTrace forward_trace(const Model& model, std::span<const TokenId> tokens,
     if (layer == model.info().layers) return;
     ReferenceModel::Trace& here = trace.layers[static_cast<std::size_t>(layer)];
     switch (stage) {
-      case runtime::Stage::hidden: here.hidden.push_back(row); break;
-      case runtime::Stage::attention: here.attention.push_back(row); break;
-      case runtime::Stage::attended: here.attended.push_back(row); break;
-      case runtime::Stage::ffn: here.ffn.push_back(row); break;
-      case runtime::Stage::activated: here.activated.push_back(row); break;
-      case runtime::Stage::output: break;
+      case runtime::Stage::hidden:
+        here.hidden.push_back(row);
+        break;
+      case runtime::Stage::attention:
+        here.attention.push_back(row);
+        break;
+      case runtime::Stage::attended:
+        here.attended.push_back(row);
+        break;
+      case runtime::Stage::ffn:
+        here.ffn.push_back(row);
+        break;
+      case runtime::Stage::activated:
+        here.activated.push_back(row);
+        break;
+      case runtime::Stage::output:
+        break;
     }
   };
   trace.logits = forward_logits(model, tokens, settings);
@@ -75,7 +87,8 @@ double relative_error(const ReferenceModel::Rows& expected, const ReferenceModel
   return worst / range;
 }
 
-double relative_error(const ReferenceModel::Rows& expected, const std::vector<std::vector<float>>& got) {
+double relative_error(const ReferenceModel::Rows& expected,
+                      const std::vector<std::vector<float>>& got) {
   ReferenceModel::Rows wide;
   for (const auto& row : got) wide.emplace_back(row.begin(), row.end());
   return relative_error(expected, wide);

@@ -25,7 +25,8 @@ struct ForwardSettings {
 std::vector<std::vector<float>> forward_logits(const Model& model, std::span<const TokenId> tokens,
                                                const ForwardSettings& settings = {});
 
-/// What flows through every layer of a forward pass over `tokens`, and its logits; runs on one thread in one step.
+/// What flows through every layer of a forward pass over `tokens`, and its logits; runs on one
+/// thread in one step.
 struct ForwardTrace {
   std::vector<ReferenceModel::Trace> layers;
   ReferenceModel::Rows output;  ///< input of the output matrix
@@ -34,12 +35,13 @@ struct ForwardTrace {
 ForwardTrace forward_trace(const Model& model, std::span<const TokenId> tokens,
                            ForwardSettings settings = {});
 
-/// The largest difference over all rows as a share of the largest spread within an expected row; infinite when
-/// something is not finite.
+/// The largest difference over all rows as a share of the largest spread within an expected row;
+/// infinite when something is not finite.
 double relative_error(const ReferenceModel::Rows& expected, const ReferenceModel::Rows& got);
-double relative_error(const ReferenceModel::Rows& expected, const std::vector<std::vector<float>>& got);
-/// The worst relative_error of all stages of all layers and of the logits, each computed by `oracle` from what the
-/// engine itself computed before it.
+double relative_error(const ReferenceModel::Rows& expected,
+                      const std::vector<std::vector<float>>& got);
+/// The worst relative_error of all stages of all layers and of the logits, each computed by
+/// `oracle` from what the engine itself computed before it.
 double worst_stage_error(const ReferenceModel& oracle, const ForwardTrace& trace);
 
 /// The tiers this machine can run.

@@ -1,5 +1,5 @@
-// Random weights are made in the quantized domain: random code bytes under scales chosen so that the values have
-// the wanted deviation. No quantizer is needed, and every code occurs.
+// Random weights are made in the quantized domain: random code bytes under scales chosen so that
+// the values have the wanted deviation. No quantizer is needed, and every code occurs.
 #include "tests/support/random_model.hpp"
 
 #include <cmath>
@@ -22,14 +22,15 @@ std::uint16_t to_half(float value) {
   int exponent = 0;
   const float fraction = std::frexp(std::fabs(value), &exponent);  // in [0.5, 1)
   if (exponent < -13) {
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::fabs(value) * 0x1p24F));
+    return static_cast<std::uint16_t>(sign |
+                                      static_cast<std::uint16_t>(std::fabs(value) * 0x1p24F));
   }
   const auto mantissa = static_cast<std::uint16_t>(fraction * 2048);  // the implicit bit is 1024
   return static_cast<std::uint16_t>(sign | ((exponent + 14) << 10 | (mantissa & 0x3FF)));
 }
 
-// Where a block's scale and minimum lie, the deviation of a value under scale 1, and the minimum that centres
-// the values (in scales).
+// Where a block's scale and minimum lie, the deviation of a value under scale 1, and the minimum
+// that centres the values (in scales).
 struct BlockScales {
   int scale_at;
   int minimum_at;  ///< -1: none
@@ -39,19 +40,32 @@ struct BlockScales {
 
 BlockScales block_scales(WeightType type) {
   switch (type) {
-    case WeightType::q4_0: return {0, -1, 4.6F, 0};
-    case WeightType::q4_1: return {0, 2, 4.6F, -7.5F};
-    case WeightType::q5_0: return {0, -1, 9.2F, 0};
-    case WeightType::q5_1: return {0, 2, 9.2F, -15.5F};
-    case WeightType::q8_0: return {0, -1, 74, 0};
-    case WeightType::q2_k: return {80, 82, 11, 1.5F};
-    case WeightType::q3_k: return {108, -1, 42, 0};
-    case WeightType::q4_k: return {0, 2, 220, 7.5F};
-    case WeightType::q5_k: return {0, 2, 450, 15.5F};
-    case WeightType::q6_k: return {208, -1, 1330, 0};
-    case WeightType::iq4_nl: return {0, -1, 70, 0};
-    case WeightType::iq4_xs: return {0, -1, 1270, 0};
-    default: return {0, -1, 1, 0};
+    case WeightType::q4_0:
+      return {0, -1, 4.6F, 0};
+    case WeightType::q4_1:
+      return {0, 2, 4.6F, -7.5F};
+    case WeightType::q5_0:
+      return {0, -1, 9.2F, 0};
+    case WeightType::q5_1:
+      return {0, 2, 9.2F, -15.5F};
+    case WeightType::q8_0:
+      return {0, -1, 74, 0};
+    case WeightType::q2_k:
+      return {80, 82, 11, 1.5F};
+    case WeightType::q3_k:
+      return {108, -1, 42, 0};
+    case WeightType::q4_k:
+      return {0, 2, 220, 7.5F};
+    case WeightType::q5_k:
+      return {0, 2, 450, 15.5F};
+    case WeightType::q6_k:
+      return {208, -1, 1330, 0};
+    case WeightType::iq4_nl:
+      return {0, -1, 70, 0};
+    case WeightType::iq4_xs:
+      return {0, -1, 1270, 0};
+    default:
+      return {0, -1, 1, 0};
   }
 }
 
@@ -126,7 +140,8 @@ void add_metadata(gguf::Writer& writer, const RandomModelSpec& spec) {
   }
   writer.add("qwen2.rope.freq_base", static_cast<float>(spec.rope_base));
   writer.add("qwen2.attention.layer_norm_rms_epsilon", 1e-6F);
-  if (spec.sliding_window > 0) writer.add("qwen2.attention.sliding_window", number(spec.sliding_window));
+  if (spec.sliding_window > 0)
+    writer.add("qwen2.attention.sliding_window", number(spec.sliding_window));
   if (spec.yarn_factor > 0) {
     writer.add("qwen2.rope.scaling.type", std::string("yarn"));
     writer.add("qwen2.rope.scaling.factor", static_cast<float>(spec.yarn_factor));
@@ -174,8 +189,8 @@ void add_layer(Builder& build, const RandomModelSpec& spec, std::int64_t index) 
 
 }  // namespace
 
-std::vector<std::byte> random_rows(WeightType type, std::int64_t rows, std::int64_t k, float deviation,
-                                   std::uint64_t seed) {
+std::vector<std::byte> random_rows(WeightType type, std::int64_t rows, std::int64_t k,
+                                   float deviation, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const kernels::FormatInfo& info = kernels::format_info(type);
   const std::int64_t blocks = rows * (k / info.block_values);
@@ -211,7 +226,8 @@ std::vector<std::byte> random_model(const RandomModelSpec& spec) {
   return build.writer.image();
 }
 
-std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocab, std::uint64_t seed) {
+std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocab,
+                                        std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::int32_t> tokens;
   for (std::int64_t i = 0; i < count; ++i) {

@@ -1,4 +1,5 @@
-// The double-precision forward pass: Qwen2 as in Hugging Face's modeling_qwen2.py, one token after the other.
+// The double-precision forward pass: Qwen2 as in Hugging Face's modeling_qwen2.py, one token after
+// the other.
 #include "tests/support/reference_model.hpp"
 
 #include <algorithm>
@@ -15,13 +16,14 @@ namespace {
 
 double silu(double x) { return x / (1 + std::exp(-x)); }
 
-// What the int8 codes that the engine makes of x stand for. The encoder has tests of its own; here it only makes
-// sure that both sides multiply the same numbers.
+// What the int8 codes that the engine makes of x stand for. The encoder has tests of its own; here
+// it only makes sure that both sides multiply the same numbers.
 std::vector<double> through_codes(const std::vector<double>& x) {
   const std::vector<float> narrow(x.begin(), x.end());
   const auto k = static_cast<std::int64_t>(x.size());
   const auto encoding = kernels::ActivationEncoding::q8;
-  base::AlignedBuffer row(static_cast<std::size_t>(kernels::encoded_row_bytes(encoding, k)), "encoded row");
+  base::AlignedBuffer row(static_cast<std::size_t>(kernels::encoded_row_bytes(encoding, k)),
+                          "encoded row");
   kernels::kernel_table(kernels::IsaTier::baseline)
       ->encode[static_cast<int>(encoding)](narrow.data(), k, row.data());
   const std::int64_t scales_at = (k + 63) / 64 * 64;
@@ -29,7 +31,8 @@ std::vector<double> through_codes(const std::vector<double>& x) {
   for (std::int64_t i = 0; i < k; ++i) {
     float scale = 0;
     std::memcpy(&scale, row.data() + scales_at + i / 32 * 4, sizeof scale);
-    y[static_cast<std::size_t>(i)] = static_cast<double>(static_cast<std::int8_t>(row.data()[i])) * scale;
+    y[static_cast<std::size_t>(i)] =
+        static_cast<double>(static_cast<std::int8_t>(row.data()[i])) * scale;
   }
   return y;
 }
@@ -53,13 +56,13 @@ std::vector<double> ReferenceModel::decode(const gguf::Reader& file, const std::
   return values;
 }
 
-ReferenceModel::Matrix ReferenceModel::matrix(const gguf::Reader& file, const std::string& name) const {
+ReferenceModel::Matrix ReferenceModel::matrix(const gguf::Reader& file,
+                                              const std::string& name) const {
   const std::vector<double> values = decode(file, name);
   Matrix m;
   m.k = file.find(name)->shape[0];
   m.n = file.find(name)->shape[1];
-  m.int8_inputs =
-      activation_codes_ && kernels::format_info(file.find(name)->type).block_values > 1;
+  m.int8_inputs = activation_codes_ && kernels::format_info(file.find(name)->type).block_values > 1;
   m.fine_inputs = name.starts_with("blk.0.") || name.starts_with("blk.1.attn_");
   m.transposed.resize(values.size());
   for (std::int64_t row = 0; row < m.n; ++row) {
@@ -137,7 +140,8 @@ std::vector<double> ReferenceModel::multiply(const Matrix& w, const std::vector<
   for (std::int64_t col = 0; col < w.k; ++col) {
     const double value = x[static_cast<std::size_t>(col)];
     const double* column = w.transposed.data() + col * w.n;
-    for (std::int64_t row = 0; row < w.n; ++row) y[static_cast<std::size_t>(row)] += value * column[row];
+    for (std::int64_t row = 0; row < w.n; ++row)
+      y[static_cast<std::size_t>(row)] += value * column[row];
   }
   return y;
 }
@@ -179,8 +183,10 @@ ReferenceModel::Rows ReferenceModel::attention(const Layer& layer, const Rows& n
     q.push_back(project(layer.q, layer.q_bias, t));
     k.push_back(project(layer.k, layer.k_bias, t));
     v.push_back(project(layer.v, layer.v_bias, t));
-    for (std::int64_t h = 0; h < heads_; ++h) rotate(q.back().data() + h * head_dim_, first_position + t);
-    for (std::int64_t h = 0; h < kv_heads_; ++h) rotate(k.back().data() + h * head_dim_, first_position + t);
+    for (std::int64_t h = 0; h < heads_; ++h)
+      rotate(q.back().data() + h * head_dim_, first_position + t);
+    for (std::int64_t h = 0; h < kv_heads_; ++h)
+      rotate(k.back().data() + h * head_dim_, first_position + t);
   }
   for (std::int64_t t = 0; t < count; ++t) {
     std::vector<double> row(static_cast<std::size_t>(heads_ * head_dim_), 0.0);
@@ -210,13 +216,15 @@ ReferenceModel::Rows ReferenceModel::attention(const Layer& layer, const Rows& n
   return out;
 }
 
-ReferenceModel::Rows ReferenceModel::normalize(const Rows& rows, const std::vector<double>& weight) const {
+ReferenceModel::Rows ReferenceModel::normalize(const Rows& rows,
+                                               const std::vector<double>& weight) const {
   Rows result;
   for (const auto& row : rows) result.push_back(normalize(row, weight));
   return result;
 }
 
-ReferenceModel::Rows ReferenceModel::residual(const Rows& hidden, const Matrix& w, const Rows& x) const {
+ReferenceModel::Rows ReferenceModel::residual(const Rows& hidden, const Matrix& w,
+                                              const Rows& x) const {
   Rows result = hidden;
   for (std::size_t t = 0; t < hidden.size(); ++t) {
     const std::vector<double> y = multiply(w, x[t]);

@@ -1,6 +1,6 @@
-// A Qwen2 forward pass in double precision, written to be read: the oracle of the engine's tests. It shares
-// nothing with libr1's forward pass but the GGUF reader and the formats' scalar decoding, both of which have
-// tests of their own.
+// A Qwen2 forward pass in double precision, written to be read: the oracle of the engine's tests.
+// It shares nothing with libr1's forward pass but the GGUF reader and the formats' scalar decoding,
+// both of which have tests of their own.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace r1::support {
 /// All weights widened to double, matrices transposed to [k][n] so that compilers vectorise over n.
 class ReferenceModel {
  public:
-  /// `activation_codes`: round the inputs of quantized matrices to int8 in blocks of 32, as the engine does,
-  /// so that only the arithmetic is compared.
+  /// `activation_codes`: round the inputs of quantized matrices to int8 in blocks of 32, as the
+  /// engine does, so that only the arithmetic is compared.
   explicit ReferenceModel(const gguf::Reader& file, bool activation_codes = false);
 
   /// Logits after each token: [tokens][vocab]. Position of token i: first_position + i.
@@ -39,7 +39,8 @@ class ReferenceModel {
   struct Matrix {
     std::int64_t n = 0, k = 0;
     bool int8_inputs = false;
-    bool fine_inputs = false;  ///< those of the first layers: codes of the codes' remainder are added
+    bool fine_inputs =
+        false;  ///< those of the first layers: codes of the codes' remainder are added
     std::vector<double> transposed;  ///< [k][n]
   };
   struct Layer {
@@ -50,7 +51,8 @@ class ReferenceModel {
   static std::vector<double> decode(const gguf::Reader& file, const std::string& name);
   Matrix matrix(const gguf::Reader& file, const std::string& name) const;
   static std::vector<double> multiply(const Matrix& w, const std::vector<double>& input);
-  std::vector<double> normalize(const std::vector<double>& x, const std::vector<double>& weight) const;
+  std::vector<double> normalize(const std::vector<double>& x,
+                                const std::vector<double>& weight) const;
   void rotate(double* head, std::int64_t position) const;
   Rows normalize(const Rows& rows, const std::vector<double>& weight) const;
   Rows residual(const Rows& hidden, const Matrix& w, const Rows& x) const;

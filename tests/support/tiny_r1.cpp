@@ -27,12 +27,18 @@ std::string read_file(const std::string& path) {
 
 std::string gguf_name(std::string name) {
   static const std::pair<const char*, const char*> kRenames[] = {
-      {"model.embed_tokens", "token_embd"},   {"model.norm", "output_norm"},
-      {"model.layers", "blk"},                {"input_layernorm", "attn_norm"},
-      {"post_attention_layernorm", "ffn_norm"}, {"self_attn.q_proj", "attn_q"},
-      {"self_attn.k_proj", "attn_k"},         {"self_attn.v_proj", "attn_v"},
-      {"self_attn.o_proj", "attn_output"},    {"mlp.gate_proj", "ffn_gate"},
-      {"mlp.up_proj", "ffn_up"},              {"mlp.down_proj", "ffn_down"}};
+      {"model.embed_tokens", "token_embd"},
+      {"model.norm", "output_norm"},
+      {"model.layers", "blk"},
+      {"input_layernorm", "attn_norm"},
+      {"post_attention_layernorm", "ffn_norm"},
+      {"self_attn.q_proj", "attn_q"},
+      {"self_attn.k_proj", "attn_k"},
+      {"self_attn.v_proj", "attn_v"},
+      {"self_attn.o_proj", "attn_output"},
+      {"mlp.gate_proj", "ffn_gate"},
+      {"mlp.up_proj", "ffn_up"},
+      {"mlp.down_proj", "ffn_down"}};
   for (const auto& [from, to] : kRenames) {
     const std::size_t at = name.find(from);
     if (at != std::string::npos) name.replace(at, std::strlen(from), to);
@@ -82,7 +88,8 @@ bool is_right(const Problem& problem, const std::string& answer) {
   std::vector<std::int64_t> numbers;
   std::smatch match;
   if (problem.kind == "chicken_rabbit" || problem.kind == "no_solution") {
-    if (answer.find("无解") != std::string::npos || answer.find("no solution") != std::string::npos) {
+    if (answer.find("无解") != std::string::npos ||
+        answer.find("no solution") != std::string::npos) {
       return problem.answer.empty();
     }
     static const std::regex chinese("(?:鸡|雉)有(\\d+)只，兔(?:子)?有(\\d+)只");

@@ -40,13 +40,11 @@ struct Added {
   std::int32_t kind;
 };
 
-constexpr Added kR1Tokens[] = {{"<｜end▁of▁sentence｜>", kControl},
-                               {"<｜User｜>", kUserDefined},
-                               {"<｜Assistant｜>", kUserDefined},
-                               {"<｜begin▁of▁sentence｜>", kControl},
-                               {"<|EOT|>", kUserDefined},
-                               {"<think>", kUserDefined},
-                               {"</think>", kUserDefined}};
+constexpr Added kR1Tokens[] = {
+    {"<｜end▁of▁sentence｜>", kControl}, {"<｜User｜>", kUserDefined},
+    {"<｜Assistant｜>", kUserDefined},   {"<｜begin▁of▁sentence｜>", kControl},
+    {"<|EOT|>", kUserDefined},           {"<think>", kUserDefined},
+    {"</think>", kUserDefined}};
 constexpr Added kQwenTokens[] = {{"<|endoftext|>", kControl},
                                  {"<|im_start|>", kControl},
                                  {"<|im_end|>", kControl},
@@ -62,8 +60,8 @@ Vocabulary::Vocabulary(Family family) : family_(family) {
     tokens_.push_back(spell(bytes));
     kinds_.push_back(kNormal);
   }
-  const std::span<const Added> added =
-      family == Family::r1 ? std::span<const Added>(kR1Tokens) : std::span<const Added>(kQwenTokens);
+  const std::span<const Added> added = family == Family::r1 ? std::span<const Added>(kR1Tokens)
+                                                            : std::span<const Added>(kQwenTokens);
   for (const Added& token : added) {
     bytes_.emplace_back(token.text);
     tokens_.emplace_back(token.text);

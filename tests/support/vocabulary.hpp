@@ -1,4 +1,5 @@
-// Small vocabularies for made-up models: the 256 byte tokens, a family's added tokens, and extra words.
+// Small vocabularies for made-up models: the 256 byte tokens, a family's added tokens, and extra
+// words.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,14 @@ namespace r1::support {
 /// Whose added tokens a vocabulary has.
 enum class Family { r1, qwen };
 
-/// A vocabulary without merges: every text is encoded as bytes, extra words are only ever generated.
+/// A vocabulary without merges: every text is encoded as bytes, extra words are only ever
+/// generated.
 class Vocabulary {
  public:
   explicit Vocabulary(Family family);
 
-  /// Id of the token with these bytes (added tokens by their spelling); a new token if there is none.
+  /// Id of the token with these bytes (added tokens by their spelling); a new token if there is
+  /// none.
   std::int32_t id(std::string_view bytes);
   std::int64_t size() const { return static_cast<std::int64_t>(tokens_.size()); }
   /// Writes tokenizer.ggml.*, with unused tokens up to `rows`.

@@ -1,5 +1,5 @@
-// The same request gives the same tokens: alone or beside others, cold or warm, any chunk, any threads (G4); and a
-// model that computes NaN ends its own request only (G1).
+// The same request gives the same tokens: alone or beside others, cold or warm, any chunk, any
+// threads (G4); and a model that computes NaN ends its own request only (G1).
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -31,8 +31,8 @@ TEST_CASE("equal requests give equal tokens whatever is around them") {
   const Model model = Model::load(support::random_model({.type = kernels::WeightType::q4_k}));
   const auto prompt = support::random_tokens(30, 256, 21);
   for (const float temperature : {0.0F, 0.8F}) {
-    for (const std::uint64_t seed :
-         {std::uint64_t{1}, std::uint64_t{0xFFFFFFFF}, std::uint64_t{1} << 32, (std::uint64_t{1} << 63) - 1}) {
+    for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{0xFFFFFFFF},
+                                     std::uint64_t{1} << 32, (std::uint64_t{1} << 63) - 1}) {
       const auto options = options_for(temperature, seed);
       Engine plain(model, {.threads = 1});
       Session first = plain.open_session(options);
@@ -56,7 +56,8 @@ TEST_CASE("equal requests give equal tokens whatever is around them") {
       std::vector<Session> crowd;
       for (std::uint64_t i = 0; i < 7; ++i) {
         crowd.push_back(busy.open_session(options_for(1.0F, i)));
-        crowd.back().complete(support::random_tokens(20 + static_cast<std::int64_t>(i) * 13, 256, i));
+        crowd.back().complete(
+            support::random_tokens(20 + static_cast<std::int64_t>(i) * 13, 256, i));
       }
       Session beside = busy.open_session(options);
       beside.complete(prompt);

@@ -75,8 +75,7 @@ TEST_CASE("characters split over tokens come whole") {
 }
 
 TEST_CASE("stop strings cut the answer and leave the thought alone") {
-  const Text text =
-      run({"a STOP b", "</think>", "c ST", "OP d"}, ThoughtMode::started, {"STOP"});
+  const Text text = run({"a STOP b", "</think>", "c ST", "OP d"}, ThoughtMode::started, {"STOP"});
   CHECK(text.thought == "a STOP b");
   CHECK(text.answer == "c ");
 }

@@ -24,8 +24,8 @@ model::Weights weights(const std::vector<float>& k_bias) {
 }  // namespace
 
 TEST_CASE("small biases stay in the cache") {
-  const auto split =
-      runtime::split_key_bias(weights(std::vector<float>(128, 7.9F)), config(), kernels::KvType::f16);
+  const auto split = runtime::split_key_bias(weights(std::vector<float>(128, 7.9F)), config(),
+                                             kernels::KvType::f16);
   CHECK(split.terms_max == 0);
   CHECK(split.layers[0].kept == std::vector<float>(128, 7.9F));
 }
@@ -61,7 +61,7 @@ TEST_CASE("at most eight pairs a head, the largest") {
 }
 
 TEST_CASE("a float32 cache needs nothing apart") {
-  const auto split =
-      runtime::split_key_bias(weights(std::vector<float>(128, 900.0F)), config(), kernels::KvType::f32);
+  const auto split = runtime::split_key_bias(weights(std::vector<float>(128, 900.0F)), config(),
+                                             kernels::KvType::f32);
   CHECK(split.terms_max == 0);
 }

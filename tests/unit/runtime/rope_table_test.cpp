@@ -1,4 +1,5 @@
-// Rotary frequencies and tables against the published numbers of case L6 and against double arithmetic.
+// Rotary frequencies and tables against the published numbers of case L6 and against double
+// arithmetic.
 #include "libr1/runtime/rope_table.hpp"
 
 #include <catch2/catch.hpp>
@@ -23,8 +24,8 @@ model::Config yarn_config() {
 TEST_CASE("YaRN frequencies are those of the paper's formula") {
   const auto frequencies = runtime::rope_frequencies(yarn_config());
   const std::pair<std::size_t, double> expected[] = {
-      {0, 1.0},           {23, 6.978306e-3}, {24, 5.375321e-3}, {31, 8.029597e-4},
-      {39, 6.490394e-5},  {40, 4.445699e-5}, {63, 3.102344e-7}};
+      {0, 1.0},          {23, 6.978306e-3}, {24, 5.375321e-3}, {31, 8.029597e-4},
+      {39, 6.490394e-5}, {40, 4.445699e-5}, {63, 3.102344e-7}};
   for (const auto& [pair, inverse] : expected) {
     CHECK(frequencies.inverse[pair] == Approx(inverse).epsilon(1e-6));
   }
