@@ -7,6 +7,7 @@
 #include <array>
 
 #include "libr1/text/jinja/utf8.hpp"
+#include "libr1/text/utf8.hpp"
 #include "r1/error.hpp"
 
 namespace r1::text::jinja {
@@ -305,7 +306,7 @@ class Lexer {
         (value >= 0xD800 && value < 0xE000)) {
       fail(fmt::format("bad escape \\{} in a string", c));
     }
-    append_code_point(text, value);
+    append_utf8(text, value);
     return end - 1;
   }
 

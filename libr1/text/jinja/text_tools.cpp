@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "libr1/text/jinja/utf8.hpp"
+#include "libr1/text/utf8.hpp"
 
 namespace r1::text::jinja {
 namespace {
@@ -51,8 +52,8 @@ Text map_case(const Text& text, Choose&& to_upper) {
       } else if (upper_case && c.value == 0xDF) {
         mapped += "SS";  // the one letter in common use whose upper case is two
       } else {
-        append_code_point(mapped, static_cast<char32_t>(upper_case ? utf8proc_toupper(value)
-                                                                   : utf8proc_tolower(value)));
+        append_utf8(mapped, static_cast<char32_t>(upper_case ? utf8proc_toupper(value)
+                                                             : utf8proc_tolower(value)));
       }
       begin += c.bytes;
     }

@@ -1,62 +1,22 @@
-// Decoding of single code points; strict about overlong forms and surrogates, like Python.
+// Python's view of characters on top of text/utf8.
 #include "libr1/text/jinja/utf8.hpp"
 
 #include <string.h>
 
+#include "libr1/text/utf8.hpp"
+
 namespace r1::text::jinja {
 
 CodePoint code_point_at(std::string_view bytes, std::size_t offset) noexcept {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<unsigned char>(offset + i < bytes.size() ? bytes[offset + i] : 0);
-  };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
-  std::size_t length = 0;
-  char32_t value = 0;
-  if (lead >= 0xC2 && lead < 0xE0) {
-    length = 2;
-    value = lead & 0x1F;
-  } else if (lead >= 0xE0 && lead < 0xF0) {
-    length = 3;
-    value = lead & 0x0F;
-  } else if (lead >= 0xF0 && lead < 0xF5) {
-    length = 4;
-    value = lead & 0x07;
-  } else {
-    return {lead, 1, false};
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {lead, 1, false};
-    value = (value << 6) | (byte(i) & 0x3F);
-  }
-  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
-  if (overlong || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) return {lead, 1, false};
-  return {value, length, true};
+  const Utf8Unit unit = utf8_at(bytes, offset);
+  if (unit.state == Utf8State::valid) return {unit.code_point, unit.bytes, true};
+  return {static_cast<unsigned char>(bytes[offset]), 1, false};
 }
 
 std::size_t count_code_points(std::string_view bytes) noexcept {
   std::size_t count = 0;
   for (std::size_t i = 0; i < bytes.size(); ++count) i += code_point_at(bytes, i).bytes;
   return count;
-}
-
-void append_code_point(std::string& out, char32_t value) {
-  const auto put = [&](char32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (value < 0x80) {
-    put(value);
-  } else if (value < 0x800) {
-    put(0xC0 | (value >> 6));
-    put(0x80 | (value & 0x3F));
-  } else if (value < 0x10000) {
-    put(0xE0 | (value >> 12));
-    put(0x80 | ((value >> 6) & 0x3F));
-    put(0x80 | (value & 0x3F));
-  } else {
-    put(0xF0 | (value >> 18));
-    put(0x80 | ((value >> 12) & 0x3F));
-    put(0x80 | ((value >> 6) & 0x3F));
-    put(0x80 | (value & 0x3F));
-  }
 }
 
 bool is_space(char32_t c) noexcept {

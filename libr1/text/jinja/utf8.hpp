@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 namespace r1::text::jinja {
@@ -19,8 +18,6 @@ struct CodePoint {
 CodePoint code_point_at(std::string_view bytes, std::size_t offset) noexcept;
 /// Number of code points.
 std::size_t count_code_points(std::string_view bytes) noexcept;
-/// Appends the UTF-8 form of `value`.
-void append_code_point(std::string& out, char32_t value);
 /// Python's str.isspace for one character.
 bool is_space(char32_t value) noexcept;
 /// Offset of the first byte of `bytes` that is not white space, or bytes.size().
