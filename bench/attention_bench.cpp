@@ -1,9 +1,11 @@
-// Attention kernels, one thread, at the head shapes of real models: decode (one row, deep cache,
-// several layers so that the cache comes from memory) and prefill (a chunk of rows). Beside them
-// the machine's limits that the shares refer to: multiply-adds of each tier's vector width and
-// plain reading from memory.
+// Attention kernels, one thread, at the head shapes of real models: decode (one row at several
+// depths, layer after layer of pages that hold all of them, so that the cache comes from memory)
+// and prefill (a job of 16 rows at several depths). Shares are of the tier's float multiply-adds
+// and of reading, measured in the same run (kernels/api/probes.hpp).
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -11,18 +13,64 @@
 #include <vector>
 
 #include "kernels/api/table.hpp"
+#include "libr1/base/aligned_buffer.hpp"
 
 namespace r1::kernels {
 namespace {
 
 struct Model {
   const char* name;
+  std::int64_t layers;
   std::int64_t kv_heads;
   std::int64_t group;
   std::int64_t head_dim;
+
+  std::int64_t row_size() const { return kv_heads * group * head_dim; }
 };
 constexpr Model kModels[] = {
-    {"qwen2-0.5b", 2, 7, 64}, {"qwen2-1.5b", 2, 6, 128}, {"qwen2-7b", 4, 7, 128}};
+    {"qwen2-0.5b", 24, 2, 7, 64}, {"qwen2-1.5b", 28, 2, 6, 128}, {"qwen2-7b", 28, 4, 7, 128}};
+
+/// Beyond most last-level caches.
+constexpr std::int64_t kMemoryBytes = 512 << 20;
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The best of several short runs: amount per second.
+template <class Run>
+double best_rate(int runs, double amount, Run run) {
+  double best = 0;
+  for (int i = 0; i < runs; ++i) {
+    const double start = seconds();
+    run();
+    best = std::max(best, amount / (seconds() - start));
+  }
+  return best;
+}
+
+double peak_macs(IsaTier tier) {
+  static double peaks[kIsaTierCount] = {};
+  double& peak = peaks[static_cast<int>(tier)];
+  if (peak == 0) {
+    const MultiplyProbe& probe = kernel_table(tier)->probes->floats;
+    constexpr std::int64_t kRounds = 20'000;
+    peak = best_rate(100, static_cast<double>(kRounds * probe.macs), [&] { probe.run(kRounds); });
+  }
+  return peak;
+}
+
+double read_bytes_per_s() {
+  static double rate = 0;
+  if (rate == 0) {
+    base::AlignedBuffer memory(kMemoryBytes, "memory to read");
+    for (std::int64_t i = 0; i < kMemoryBytes; i += 4096) memory.data()[i] = std::byte{1};
+    const auto read = kernel_table(best_isa())->probes->read;
+    rate = best_rate(5, static_cast<double>(kMemoryBytes),
+                     [&] { benchmark::DoNotOptimize(read(memory.data(), kMemoryBytes)); });
+  }
+  return rate;
+}
 
 std::vector<float> random_floats(std::size_t count) {
   std::mt19937 engine(7);
@@ -32,223 +80,145 @@ std::vector<float> random_floats(std::size_t count) {
   return values;
 }
 
-/// A KV cache of some layers, each a sequence of pages.
+/// A sequence's KV cache: pages of all layers, as the engine's pool lays them out.
 class Cache {
  public:
-  Cache(const Model& model, KvType type, std::int64_t tokens, std::int64_t layers)
-      : model_(model), type_(type), pages_((tokens + kPageTokens - 1) / kPageTokens) {
+  Cache(const Model& model, KvType type, std::int64_t tokens)
+      : model_(model),
+        type_(type),
+        head_bytes_(model.head_dim * kPageTokens * (type == KvType::f32 ? 4 : 2)),
+        layer_bytes_(2 * model.kv_heads * head_bytes_),
+        pages_((tokens + kPageTokens - 1) / kPageTokens),
+        memory_(static_cast<std::size_t>(pages_ * model.layers * layer_bytes_), "pages"),
+        scratch_(kAttentionScratchBytes, "scratch") {
     const FloatKernels& kernels = *kernel_table(best_isa())->floats;
-    const std::int64_t element = type == KvType::f32 ? 4 : 2;
-    block_bytes_ = model.head_dim * kPageTokens * element;
-    const std::int64_t page_bytes = 2 * model.kv_heads * block_bytes_;
-    storage_.resize(static_cast<std::size_t>(layers * pages_ * page_bytes / 64 + 1));
-    auto* memory = reinterpret_cast<std::byte*>(storage_.data());
     const auto values =
         random_floats(static_cast<std::size_t>(4096 + model.kv_heads * model.head_dim));
-    for (std::int64_t page = 0; page < layers * pages_; ++page) {
-      pointers_.push_back(memory + page * page_bytes);
-      for (std::int64_t slot = 0; slot < kPageTokens; ++slot) {
-        const std::int64_t from = (page * 131 + slot * 17) % 4096;
-        kernels.kv_write[static_cast<int>(type)](
-            {.k = &values[static_cast<std::size_t>(from)],
-             .v = &values[static_cast<std::size_t>(4096 - from)],
-             .kv_heads = model.kv_heads,
-             .head_dim = model.head_dim,
-             .layer_page = memory + page * page_bytes,
-             .slot = slot});
+    for (std::int64_t page = 0; page < pages_; ++page) {
+      pointers_.push_back(memory_.data() + page * model.layers * layer_bytes_);
+      for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+        for (std::int64_t slot = 0; slot < kPageTokens; ++slot) {
+          const std::int64_t from = (page * 131 + layer * 71 + slot * 17) % 4096;
+          kernels.kv_write[static_cast<int>(type)](
+              {.k = &values[static_cast<std::size_t>(from)],
+               .v = &values[static_cast<std::size_t>(4096 - from)],
+               .kv_heads = model.kv_heads,
+               .head_dim = model.head_dim,
+               .layer_page = memory_.data() + (page * model.layers + layer) * layer_bytes_,
+               .slot = slot});
+        }
       }
     }
   }
 
-  /// All KV heads of one layer: rows that end at the cache's last token.
-  void attend(const FloatKernels& kernels, std::int64_t layer, const std::vector<float>& q,
-              std::int64_t rows, std::int64_t first_position, std::vector<float>& out) const {
-    const std::int64_t stride = model_.kv_heads * model_.group * model_.head_dim;
-    for (std::int64_t head = 0; head < model_.kv_heads; ++head) {
-      kernels.attention[static_cast<int>(type_)](
-          {.q = q.data() + head * model_.group * model_.head_dim,
-           .q_stride = stride,
-           .rows = rows,
-           .group = model_.group,
-           .head_dim = model_.head_dim,
-           .scale = 1.0f / std::sqrt(static_cast<float>(model_.head_dim)),
-           .first_position = first_position,
-           .window = 0,
-           .pages = pointers_.data() + layer * pages_,
-           .k_offset = head * block_bytes_,
-           .v_offset = (model_.kv_heads + head) * block_bytes_,
-           .bias_terms = 0,
-           .bias_q = nullptr,
-           .bias_tables = nullptr,
-           .out = out.data() + head * model_.group * model_.head_dim,
-           .out_stride = stride});
-    }
+  std::int64_t layer_bytes() const { return pages_ * layer_bytes_; }
+
+  /// `rows` rows from `first_position` on, for one KV head of one layer.
+  void attend(const FloatKernels& kernels, std::int64_t layer, std::int64_t head,
+              const std::vector<float>& q, std::int64_t rows, std::int64_t first_position,
+              std::vector<float>& out) {
+    const std::int64_t column = head * model_.group * model_.head_dim;
+    AttentionArgs args{};
+    args.q = q.data() + column;
+    args.q_stride = model_.row_size();
+    args.rows = rows;
+    args.group = model_.group;
+    args.head_dim = model_.head_dim;
+    args.scale = 1.0f / std::sqrt(static_cast<float>(model_.head_dim));
+    args.first_position = first_position;
+    args.pages = pointers_.data();
+    args.k_offset = layer * layer_bytes_ + head * head_bytes_;
+    args.v_offset = args.k_offset + model_.kv_heads * head_bytes_;
+    args.out = out.data() + column;
+    args.out_stride = model_.row_size();
+    args.scratch = scratch_.data();
+    kernels.attention[static_cast<int>(type_)](args);
   }
 
  private:
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
   Model model_;
   KvType type_;
+  std::int64_t head_bytes_;
+  std::int64_t layer_bytes_;
   std::int64_t pages_;
-  std::int64_t block_bytes_ = 0;
-  std::vector<Line> storage_;
+  base::AlignedBuffer memory_;
+  base::AlignedBuffer scratch_;
   std::vector<const std::byte*> pointers_;
 };
 
-void run_attention(benchmark::State& state, IsaTier tier, const Model& model, KvType type,
-                   std::int64_t first_position, std::int64_t rows) {
-  const FloatKernels& kernels = *kernel_table(tier)->floats;
-  const std::int64_t tokens = first_position + rows;
-  const std::int64_t layer_bytes =
-      2 * tokens * model.kv_heads * model.head_dim * (type == KvType::f32 ? 4 : 2);
-  // Decode reads from memory: 400 MB are beyond most last-level caches.
-  const std::int64_t layers = rows == 1 ? 400'000'000 / layer_bytes : 1;
-  const Cache cache(model, type, tokens, layers);
-  const std::int64_t row_size = model.kv_heads * model.group * model.head_dim;
-  const auto q = random_floats(static_cast<std::size_t>(rows * row_size));
-  std::vector<float> out(q.size());
+bool is_right(Cache& cache, const FloatKernels& kernels, const std::vector<float>& q,
+              std::int64_t rows, std::int64_t first_position, std::vector<float>& out) {
   std::vector<float> expected(q.size());
-  cache.attend(*kernel_table(IsaTier::baseline)->floats, 0, q, rows, first_position, expected);
-  cache.attend(kernels, 0, q, rows, first_position, out);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (!(std::fabs(out[i] - expected[i]) < 1e-3f)) return state.SkipWithError("wrong result");
-  }
+  const FloatKernels& baseline = *kernel_table(IsaTier::baseline)->floats;
+  cache.attend(baseline, 0, 0, q, rows, first_position, expected);
+  cache.attend(kernels, 0, 0, q, rows, first_position, out);
+  return std::equal(out.begin(), out.end(), expected.begin(),
+                    [](float a, float b) { return std::fabs(a - b) < 1e-3f; });
+}
 
-  std::int64_t layer = 0;
+void decode(benchmark::State& state, IsaTier tier, const Model& model, KvType type) {
+  const std::int64_t depth = state.range(0);
+  const FloatKernels& kernels = *kernel_table(tier)->floats;
+  Cache cache(model, type, depth);
+  const auto q = random_floats(static_cast<std::size_t>(model.row_size()));
+  std::vector<float> out(q.size());
+  if (!is_right(cache, kernels, q, 1, depth - 1, out)) return state.SkipWithError("wrong result");
+  double best = 0;
   for (auto _ : state) {
-    cache.attend(kernels, layer, q, rows, first_position, out);
-    benchmark::DoNotOptimize(out.data());
-    layer = (layer + 1) % layers;
+    const double rate = best_rate(1, static_cast<double>(model.layers * cache.layer_bytes()), [&] {
+      for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+        for (std::int64_t head = 0; head < model.kv_heads; ++head) {
+          cache.attend(kernels, layer, head, q, 1, depth - 1, out);
+        }
+      }
+    });
+    best = std::max(best, rate);
   }
-  double positions = 0;
-  for (std::int64_t row = 0; row < rows; ++row)
-    positions += static_cast<double>(first_position + row + 1);
-  const double flops = 4.0 * positions * static_cast<double>(row_size);
-  const double bytes = static_cast<double>(layer_bytes);
-  const double times = static_cast<double>(state.iterations());
-  state.counters["GFLOP/s"] = benchmark::Counter(flops * times * 1e-9, benchmark::Counter::kIsRate);
-  if (rows == 1) {
-    state.counters["GB/s"] = benchmark::Counter(bytes * times * 1e-9, benchmark::Counter::kIsRate);
-  }
+  state.counters["best GB/s"] = best * 1e-9;
+  state.counters["of reading"] = best / read_bytes_per_s();
 }
 
-// 12 chains of dependent operations on registers: enough for a latency of 4 to 6 cycles at two
-// operations a cycle. `block` runs one operation on each chain; the registers are its own business.
-template <class Block>
-void run_peak(benchmark::State& state, int lanes, Block block) {
+void prefill(benchmark::State& state, IsaTier tier, const Model& model, KvType type) {
+  constexpr std::int64_t kRows = 16;
+  const std::int64_t depth = state.range(0);
+  const FloatKernels& kernels = *kernel_table(tier)->floats;
+  Model one_layer = model;
+  one_layer.layers = 1;
+  Cache cache(one_layer, type, depth + kRows);
+  const auto q = random_floats(static_cast<std::size_t>(kRows * model.row_size()));
+  std::vector<float> out(q.size());
+  if (!is_right(cache, kernels, q, kRows, depth, out)) return state.SkipWithError("wrong result");
+  // What a row sees, for scores and for the weighted sum.
+  const auto positions = static_cast<double>(kRows * depth + kRows * (kRows + 1) / 2);
+  const double macs = 2 * positions * static_cast<double>(model.group * model.head_dim);
+  double best = 0;
   for (auto _ : state) {
-    for (int i = 0; i < 1000; ++i) block();
+    best = std::max(best,
+                    best_rate(1, macs, [&] { cache.attend(kernels, 0, 0, q, kRows, depth, out); }));
   }
-  const double flops = static_cast<double>(state.iterations()) * 1000 * 12 * 2 * lanes;
-  state.counters["GFLOP/s"] = benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsRate);
-}
-
-void peak_baseline(benchmark::State& state) {
-  run_peak(state, 4, [] {
-    asm volatile(
-        "xorps %%xmm12, %%xmm12\n"
-        "mulps %%xmm12, %%xmm0; addps %%xmm12, %%xmm0\n"
-        "mulps %%xmm12, %%xmm1; addps %%xmm12, %%xmm1\n"
-        "mulps %%xmm12, %%xmm2; addps %%xmm12, %%xmm2\n"
-        "mulps %%xmm12, %%xmm3; addps %%xmm12, %%xmm3\n"
-        "mulps %%xmm12, %%xmm4; addps %%xmm12, %%xmm4\n"
-        "mulps %%xmm12, %%xmm5; addps %%xmm12, %%xmm5\n"
-        "mulps %%xmm12, %%xmm6; addps %%xmm12, %%xmm6\n"
-        "mulps %%xmm12, %%xmm7; addps %%xmm12, %%xmm7\n"
-        "mulps %%xmm12, %%xmm8; addps %%xmm12, %%xmm8\n"
-        "mulps %%xmm12, %%xmm9; addps %%xmm12, %%xmm9\n"
-        "mulps %%xmm12, %%xmm10; addps %%xmm12, %%xmm10\n"
-        "mulps %%xmm12, %%xmm11; addps %%xmm12, %%xmm11\n"
-        :
-        :
-        : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-          "xmm11", "xmm12");
-  });
-}
-
-void peak_avx2(benchmark::State& state) {
-  run_peak(state, 8, [] {
-    asm volatile(
-        "vxorps %%xmm12, %%xmm12, %%xmm12\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm0\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm1\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm2\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm3\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm4\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm5\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm6\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm7\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm8\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm9\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm10\n"
-        "vfmadd231ps %%ymm12, %%ymm12, %%ymm11\n"
-        :
-        :
-        : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-          "xmm11", "xmm12");
-  });
-}
-
-void peak_avx512_vnni(benchmark::State& state) {
-  run_peak(state, 16, [] {
-    asm volatile(
-        "vxorps %%xmm12, %%xmm12, %%xmm12\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm0\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm1\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm2\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm3\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm4\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm5\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm6\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm7\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm8\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm9\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm10\n"
-        "vfmadd231ps %%zmm12, %%zmm12, %%zmm11\n"
-        :
-        :
-        : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-          "xmm11", "xmm12");
-  });
-}
-
-// Reading 256 MB in order: one word of every 64-byte line, so that nothing but the memory can
-// limit.
-void read_memory(benchmark::State& state) {
-  const std::vector<std::uint64_t> memory((256u << 20) / 8, 1);
-  for (auto _ : state) {
-    std::uint64_t sums[4] = {};
-    for (std::size_t i = 0; i < memory.size(); i += 32) {
-      for (std::size_t j = 0; j < 4; ++j) sums[j] += memory[i + j * 8];
-    }
-    benchmark::DoNotOptimize(sums);
-  }
-  state.counters["GB/s"] = benchmark::Counter(
-      static_cast<double>(state.iterations()) * (256u << 20) * 1e-9, benchmark::Counter::kIsRate);
+  state.counters["best GMAC/s"] = best * 1e-9;
+  state.counters["of peak"] = best / peak_macs(tier);
 }
 
 bool register_all() {
-  benchmark::RegisterBenchmark("limit/read_memory", &read_memory);
-  using Peak = void (*)(benchmark::State&);
-  constexpr Peak kPeaks[kIsaTierCount] = {&peak_baseline, &peak_avx2, &peak_avx512_vnni};
   for (int i = 0; i < kIsaTierCount; ++i) {
     const IsaTier tier = static_cast<IsaTier>(i);
     if (kernel_table(tier) == nullptr) continue;
-    const std::string isa = isa_name(tier);
-    benchmark::RegisterBenchmark(("limit/multiply_add/" + isa).c_str(), kPeaks[i]);
     for (const Model& model : kModels) {
       for (const KvType type : {KvType::f16, KvType::f32}) {
-        const std::string name = isa + "/" + model.name + (type == KvType::f16 ? "/f16" : "/f32");
-        const auto add = [&](const std::string& part, std::int64_t first, std::int64_t rows) {
-          benchmark::RegisterBenchmark((part + "/" + name).c_str(), &run_attention, tier, model,
-                                       type, first, rows);
-        };
-        add("decode/depth:512", 511, 1);
-        add("decode/depth:8192", 8191, 1);
-        add("prefill/rows:512/from:0", 0, 512);
-        add("prefill/rows:512/from:3584", 3584, 512);
+        const std::string name = std::string(isa_name(tier)) + "/" + model.name +
+                                 (type == KvType::f16 ? "/f16" : "/f32");
+        benchmark::RegisterBenchmark(("decode/" + name).c_str(), &decode, tier, model, type)
+            ->ArgName("depth")
+            ->Arg(512)
+            ->Arg(2048)
+            ->Arg(8192);
+        benchmark::RegisterBenchmark(("prefill/" + name).c_str(), &prefill, tier, model, type)
+            ->ArgName("depth")
+            ->Arg(0)
+            ->Arg(512)
+            ->Arg(2048)
+            ->Arg(8192);
       }
     }
   }

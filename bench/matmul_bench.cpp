@@ -1,7 +1,7 @@
 // Speed of the matrix kernels on the shapes of DeepSeek-R1-Distill-Qwen-1.5B, as a share of what
-// this machine can do: m = 1 against plain reading of memory, m > 1 against the tier's fastest
-// multiply-add loop (vpdpbusd, maddubs or fma, whichever the kernel is made of), all measured in
-// the same run. Threads split the panels.
+// this machine can do: m = 1 against plain reading of memory, m > 1 against the tier's multiply
+// instruction alone (vpdpbusd, maddubs or fma, whichever the kernel is made of), all measured in
+// the same run (kernels/api/probes.hpp). Threads split the panels.
 //
 //   bench_matmul --benchmark_filter='avx512_vnni/Q4_K'
 #include <benchmark/benchmark.h>
@@ -50,157 +50,27 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-#if defined(__x86_64__)
-// Assembly, because compilers keep arrays of vectors in memory now and then, and then measure that.
-// Registers are cleared first: what they held might be subnormal.
-
-/// 12 independent vpdpbusd of 512 bits.
-double vnni_macs_per_second() {
-  constexpr int kLoops = 400'000;
-  const double begin = seconds_now();
-  for (int i = 0; i < kLoops; ++i) {
-    __asm__ volatile(
-        "vpxord %%zmm15,%%zmm15,%%zmm15\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm0\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm1\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm2\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm3\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm4\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm5\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm6\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm7\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm8\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm9\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm10\n"
-        "vpdpbusd %%zmm15,%%zmm15,%%zmm11\n"
-        :
-        :
-        : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-          "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+/// Multiply-adds a second of one thread at best, with what `encoding`'s kernels are made of.
+double peak_macs(const KernelTable& table, ActivationEncoding encoding) {
+  constexpr std::int64_t kRounds = 400'000;
+  const auto& probe =
+      encoding == ActivationEncoding::q8 ? table.probes->bytes : table.probes->floats;
+  double best = 0;
+  for (int i = 0; i < 5; ++i) {
+    const double begin = seconds_now();
+    probe.run(kRounds);
+    best = std::max(best, static_cast<double>(kRounds * probe.macs) / (seconds_now() - begin));
   }
-  return kLoops * 12.0 * 64 / (seconds_now() - begin);
-}
-
-/// 12 independent fma of 512 bits.
-double fma512_macs_per_second() {
-  constexpr int kLoops = 400'000;
-  const double begin = seconds_now();
-  for (int i = 0; i < kLoops; ++i) {
-    __asm__ volatile(
-        "vpxord %%zmm15,%%zmm15,%%zmm15\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm0\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm1\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm2\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm3\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm4\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm5\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm6\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm7\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm8\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm9\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm10\n"
-        "vfmadd231ps %%zmm15,%%zmm15,%%zmm11\n"
-        :
-        :
-        : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-          "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
-  }
-  return kLoops * 12.0 * 16 / (seconds_now() - begin);
-}
-
-/// 12 independent fma of 256 bits.
-double fma256_macs_per_second() {
-  constexpr int kLoops = 400'000;
-  const double begin = seconds_now();
-  for (int i = 0; i < kLoops; ++i) {
-    __asm__ volatile(
-        "vpxor %%ymm15,%%ymm15,%%ymm15\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm0\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm1\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm2\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm3\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm4\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm5\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm6\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm7\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm8\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm9\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm10\n"
-        "vfmadd231ps %%ymm15,%%ymm15,%%ymm11\n"
-        :
-        :
-        : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-          "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
-  }
-  return kLoops * 12.0 * 8 / (seconds_now() - begin);
-}
-
-/// maddubs and an addition of int16: the least that a product of bytes takes here.
-double maddubs256_macs_per_second() {
-  constexpr int kLoops = 400'000;
-  const double begin = seconds_now();
-  for (int i = 0; i < kLoops; ++i) {
-    __asm__ volatile(
-        "vpxor %%ymm15,%%ymm15,%%ymm15\n"
-        "vpmaddubsw %%ymm15,%%ymm15,%%ymm6\n"
-        "vpaddw %%ymm6,%%ymm0,%%ymm0\n"
-        "vpmaddubsw %%ymm15,%%ymm15,%%ymm7\n"
-        "vpaddw %%ymm7,%%ymm1,%%ymm1\n"
-        "vpmaddubsw %%ymm15,%%ymm15,%%ymm8\n"
-        "vpaddw %%ymm8,%%ymm2,%%ymm2\n"
-        "vpmaddubsw %%ymm15,%%ymm15,%%ymm9\n"
-        "vpaddw %%ymm9,%%ymm3,%%ymm3\n"
-        "vpmaddubsw %%ymm15,%%ymm15,%%ymm10\n"
-        "vpaddw %%ymm10,%%ymm4,%%ymm4\n"
-        "vpmaddubsw %%ymm15,%%ymm15,%%ymm11\n"
-        "vpaddw %%ymm11,%%ymm5,%%ymm5\n"
-        :
-        :
-        : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-          "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
-  }
-  return kLoops * 6.0 * 32 / (seconds_now() - begin);
-}
-
-#endif
-
-/// Multiply-adds a second of one thread at best. The baseline's are half of those of AVX2.
-double peak_macs(IsaTier tier, ActivationEncoding encoding) {
-#if defined(__x86_64__)
-  const bool bytes = encoding == ActivationEncoding::q8;
-  const auto best = [](double (*measure)()) {
-    double most = 0;
-    for (int i = 0; i < 5; ++i) most = std::max(most, measure());
-    return most;
-  };
-  if (tier == IsaTier::avx512_vnni) {
-    return best(bytes ? vnni_macs_per_second : fma512_macs_per_second);
-  }
-  if (r1::kernels::isa_available(IsaTier::avx2)) {
-    return best(bytes ? maddubs256_macs_per_second : fma256_macs_per_second) /
-           (tier == IsaTier::avx2 ? 1 : 2);
-  }
-#endif
-  return std::nan("");
+  return best;
 }
 
 /// Bytes a second of one thread that reads memory in order.
-double read_bytes_per_second(const std::byte* data, std::int64_t size) {
+double read_bytes_per_second(const KernelTable& table, const std::byte* data, std::int64_t size) {
   double best = 0;
   for (int i = 0; i < 5; ++i) {
-    const auto* words = reinterpret_cast<const std::uint64_t*>(data);
-    std::uint64_t a = 0;
-    std::uint64_t b = 0;
     const double begin = seconds_now();
-    for (std::int64_t w = 0; w + 8 <= size / 8; w += 8) {
-      __builtin_prefetch(words + w + 256);
-      a |= words[w] | words[w + 1] | words[w + 2] | words[w + 3];
-      b |= words[w + 4] | words[w + 5] | words[w + 6] | words[w + 7];
-    }
-    const double seconds = seconds_now() - begin;
-    benchmark::DoNotOptimize(a);
-    benchmark::DoNotOptimize(b);
-    best = std::max(best, static_cast<double>(size) / seconds);
+    benchmark::DoNotOptimize(table.probes->read(data, size));
+    best = std::max(best, static_cast<double>(size) / (seconds_now() - begin));
   }
   return best;
 }
@@ -312,7 +182,7 @@ void run(benchmark::State& state, IsaTier tier, WeightType type, std::int64_t m,
       Counter(share * static_cast<double>(problem->weight_bytes) / 1e9, Counter::kIsRate);
   // m = 1 is compared with the same run's "read" at the same number of threads.
   if (m > 1 && state.thread_index() == 0) {
-    const double peak = peak_macs(tier, r1::kernels::format_info(type).encoding);
+    const double peak = peak_macs(table, r1::kernels::format_info(type).encoding);
     state.counters["of_peak"] =
         Counter(share * state.threads() * macs / (peak * state.threads()), Counter::kIsRate);
   }
@@ -323,8 +193,11 @@ void read_memory(benchmark::State& state) {
   const std::int64_t size = std::int64_t{600} << 20;
   const Bytes data = aligned_bytes(size);
   std::fill_n(data.get(), size, std::byte{1});
+  const KernelTable& table = *r1::kernels::kernel_table(r1::kernels::best_isa());
   double best = 0;
-  for (auto _ : state) best = std::max(best, read_bytes_per_second(data.get(), size));
+  for (auto _ : state) {
+    best = std::max(best, read_bytes_per_second(table, data.get(), size));
+  }
   state.counters["GB/s"] = best / 1e9;
 }
 

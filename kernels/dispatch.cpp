@@ -5,44 +5,54 @@
 
 namespace r1::kernels {
 
-#if defined(__x86_64__)
 // Each is defined in isa/<tier>/table.cpp.
+#if defined(__x86_64__)
 namespace baseline {
 extern const KernelTable table;
 }
 namespace avx2 {
 extern const KernelTable table;
 }
+namespace avx_vnni {
+extern const KernelTable table;
+}
 namespace avx512_vnni {
+extern const KernelTable table;
+}
+#elif defined(__aarch64__)
+namespace neon {
+extern const KernelTable table;
+}
+namespace neon_dotprod {
 extern const KernelTable table;
 }
 #endif
 
 namespace {
 
-struct Tier {
-  const char* name;
-  const KernelTable* table;
-};
-
+// Both by IsaTier.
+constexpr const char* kNames[kIsaTierCount] = {"baseline", "avx2", "avx_vnni", "avx512_vnni",
+                                               "neon_dotprod"};
 #if defined(__x86_64__)
-constexpr Tier kTiers[kIsaTierCount] = {
-    {"baseline", &baseline::table}, {"avx2", &avx2::table}, {"avx512_vnni", &avx512_vnni::table}};
+constexpr const KernelTable* kTables[kIsaTierCount] = {
+    &baseline::table, &avx2::table, &avx_vnni::table, &avx512_vnni::table, nullptr};
+#elif defined(__aarch64__)
+constexpr const KernelTable* kTables[kIsaTierCount] = {&neon::table, nullptr, nullptr, nullptr,
+                                                       &neon_dotprod::table};
 #else
-constexpr Tier kTiers[kIsaTierCount] = {
-    {"baseline", nullptr}, {"avx2", nullptr}, {"avx512_vnni", nullptr}};
+constexpr const KernelTable* kTables[kIsaTierCount] = {};
 #endif
 
-const Tier& tier_of(IsaTier tier) { return kTiers[static_cast<int>(tier)]; }
+const KernelTable* table_of(IsaTier tier) { return kTables[static_cast<int>(tier)]; }
 
 }  // namespace
 
-const char* isa_name(IsaTier tier) noexcept { return tier_of(tier).name; }
+const char* isa_name(IsaTier tier) noexcept { return kNames[static_cast<int>(tier)]; }
 
 bool isa_available(IsaTier tier) noexcept {
-  // CPUID traps in virtual machines, so the registers are read once.
+  // CPUID traps in virtual machines, so the machine is read once.
   static const CpuFeatures features = usable_features(read_cpu());
-  return tier_of(tier).table != nullptr && runs_tier(features, tier);
+  return table_of(tier) != nullptr && runs_tier(features, tier);
 }
 
 IsaTier best_isa() noexcept {
@@ -53,7 +63,7 @@ IsaTier best_isa() noexcept {
 }
 
 const KernelTable* kernel_table(IsaTier tier) noexcept {
-  return isa_available(tier) ? tier_of(tier).table : nullptr;
+  return isa_available(tier) ? table_of(tier) : nullptr;
 }
 
 }  // namespace r1::kernels

@@ -2,65 +2,18 @@
 // flags; the layout is documented in formats/panel_layout.hpp and docs/kernels.md.
 #include "kernels/api/pack.hpp"
 
-#include <cstring>
-
 #include "kernels/formats/decode_row.hpp"
 #include "kernels/formats/list.hpp"
 #include "kernels/formats/panel_layout.hpp"
+#include "kernels/generic/pack_panel.hpp"
 
 namespace r1::kernels {
 namespace {
-
-/// The largest block of any format, in values and bytes.
-constexpr int kBlockValuesMax = 256;
-constexpr int kBlockBytesMax = 256;
 
 const std::uint8_t* bytes_of(const std::byte* p) {
   return reinterpret_cast<const std::uint8_t*>(p);
 }
 std::uint8_t* bytes_of(std::byte* p) { return reinterpret_cast<std::uint8_t*>(p); }
-
-template <class Format>
-void pack_plain(const std::uint8_t* rows, std::int64_t row_count, std::int64_t k,
-                std::uint8_t* panel) {
-  constexpr int kBytes = Format::kValueBytes;
-  std::memset(panel, 0, static_cast<std::size_t>(panel_total_bytes<Format>(k)));
-  for (std::int64_t row = 0; row < row_count; ++row) {
-    const std::uint8_t* from = rows + row * k * kBytes;
-    std::uint8_t* to = panel + row * kBytes;
-    for (std::int64_t i = 0; i < k; ++i) {
-      std::memcpy(to + i * kPanelRows * kBytes, from + i * kBytes, kBytes);
-    }
-  }
-}
-
-template <class Format>
-void pack_codes(const std::uint8_t* rows, std::int64_t row_count, std::int64_t k,
-                std::uint8_t* panel) {
-  constexpr int kValues = Format::kInfo.block_values;
-  static_assert(kValues <= kBlockValuesMax && Format::kInfo.block_bytes <= kBlockBytesMax);
-  std::memset(panel, 0, static_cast<std::size_t>(panel_total_bytes<Format>(k)));
-  constexpr std::uint8_t kZeroBlock[kBlockBytesMax] = {};
-  const std::int64_t blocks = k / kValues;
-  std::uint8_t* codes_out = panel;
-  std::uint8_t* meta_out = panel + panel_code_bytes<Format>(k);
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    for (int row = 0; row < kPanelRows; ++row) {
-      const std::uint8_t* from =
-          row < row_count ? rows + (row * blocks + block) * Format::kInfo.block_bytes : kZeroBlock;
-      std::uint8_t codes[kBlockValuesMax];
-      std::uint8_t meta[kBlockBytesMax];
-      Format::split(from, codes, meta);
-      for (int v = 0; v < kValues; ++v) {
-        put_code<Format::kBits>(codes_out + v / 32 * block_code_bytes(Format::kBits), row, v % 32,
-                                codes[v]);
-      }
-      put_meta<Format>(meta_out, row, meta);
-    }
-    codes_out += kValues / 32 * block_code_bytes(Format::kBits);
-    meta_out += kBlockMetaBytes<Format>;
-  }
-}
 
 template <class Format>
 void decode_file_row(const std::uint8_t* row, std::int64_t k, float* out) {

@@ -1,19 +1,25 @@
 #!/bin/bash
-# Builds everything and runs every test, twice: preset ci (warnings are errors, all tests), then preset asan-ubsan
-# (unit, golden and fuzz tests under AddressSanitizer and UndefinedBehaviorSanitizer). Installs what is missing first.
-# The last line is "N passed, N failed", over both runs; the exit status is 0 only when nothing failed.
+# Builds everything and runs every test, in three runs: preset ci (warnings are errors, all tests), preset asan-ubsan
+# (unit, golden and fuzz tests under AddressSanitizer and UndefinedBehaviorSanitizer), preset aarch64 (kernels, golden
+# answers and start-up for ARM, cross-compiled and emulated; skipped where Debian's cross compiler, qemu-user and the ARM
+# libraries cannot be had). Installs what is missing first. The last line is "N passed, N failed", over all runs; the
+# exit status is 0 only when nothing failed.
 #
 #   tests/run.sh                  # all
 #   tests/run.sh --quick          # preset ci only
-#   tests/run.sh -R unit_text     # further options go to ctest, in both runs
+#   tests/run.sh -R unit_text     # further options go to ctest, in all runs
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 presets=(ci asan-ubsan)
+arm=yes
 ctest_options=()
 for argument in "$@"; do
   case $argument in
-    --quick) presets=(ci) ;;
+    --quick)
+      presets=(ci)
+      arm=no
+      ;;
     -h | --help)
       sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
       exit 0
@@ -79,5 +85,13 @@ must tools/install_packages.sh test
 for preset in "${presets[@]}"; do
   run "$preset" ${ctest_options[@]+"${ctest_options[@]}"}
 done
+if [[ $arm == yes && $(uname -m) != aarch64 ]]; then
+  step "aarch64: packages"
+  if tools/install_packages.sh cross; then
+    run aarch64 ${ctest_options[@]+"${ctest_options[@]}"}
+  else
+    echo "SKIPPED: the tests for ARM, which need the cross compiler, qemu-user and ARM libraries from Debian's mirror"
+  fi
+fi
 step "done, $skipped skipped"
 finish

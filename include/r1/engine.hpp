@@ -21,7 +21,8 @@ struct EngineOptions {
   std::int64_t kv_tokens = 0;   ///< longest conversation in tokens; default min(trained, 32768).
                                 ///< Pages are committed as used
   std::int64_t batch_size = 0;  ///< prefill chunk in tokens; default 512
-  std::string isa = {};  ///< "baseline", "avx2", "avx512_vnni"; default: the best this CPU has
+  std::string isa = {};         ///< "baseline", "avx2", "avx_vnni", "avx512_vnni", "neon_dotprod";
+                         ///< default: the best this CPU has
   std::function<void(std::string_view line)> on_warning = {};  ///< one line each
   /// Prompt tokens processed so far, after each chunk; called on the loop thread, must not throw.
   std::function<void(std::int64_t done, std::int64_t total)> on_prefill = {};

@@ -43,10 +43,22 @@ struct KvWriteArgs {
   std::int64_t slot;      ///< position within the page, [0, 16)
 };
 
+/// Positions of a span: attention is computed span by span at these fixed positions, and the spans'
+/// results are folded in order, so who computes a span changes no bits.
+inline constexpr std::int64_t kSpanTokens = 512;
+/// Memory that one call of an attention kernel works in.
+inline constexpr std::int64_t kAttentionScratchBytes = 512 * 1024;
+
+/// Softmax of one query vector so far: the largest score in units of log 2, and the sum of weights
+/// 2^(score - max). A sum of 0: no position seen.
+struct SoftmaxState {
+  float max;
+  float sum;
+};
+
 /// Attention of some query rows of one sequence to one KV head and the query heads that share it.
 /// Row r sits at position first_position + r and sees the positions [max(0, p - window + 1), p].
-/// Pages are visited in order of absolute position, so a row's bits depend neither on the other
-/// rows nor on who computes it. Online softmax in float32.
+/// A row's bits depend neither on the other rows nor on who computes it. Softmax in float32.
 struct AttentionArgs {
   const float* q;  ///< row r, head h of the group at q + r * q_stride + h * head_dim; after RoPE
   std::int64_t q_stride;  ///< floats from row to row
@@ -61,11 +73,30 @@ struct AttentionArgs {
   std::int64_t v_offset;          ///< the same for V
   /// Key bias kept apart: the score of position p gets, before `scale`, the sum over e of
   /// bias_q[(r * group + h) * bias_terms + e] * bias_tables[e][p].
-  std::int64_t bias_terms;  ///< 0: none
+  std::int64_t bias_terms;  ///< 0: none; at most 16
   const float* bias_q;
   const float* const*
       bias_tables;  ///< bias_terms tables over absolute positions, readable in whole pages
   float* out;       ///< row r, head h at out + r * out_stride + h * head_dim
+  std::int64_t out_stride;
+  std::byte* scratch;  ///< kAttentionScratchBytes, 64-byte aligned, this call's own
+  /// Null: attends to all that the rows see. Otherwise to the spans [span_begin, span_end) only,
+  /// each by itself, for attention_fold: out is [spans, rows, group, head_dim] and gets the
+  /// weighted sums of V, states [spans, rows, group].
+  SoftmaxState* states;
+  std::int64_t span_begin;  ///< a span s is the positions [s, s + 1) * kSpanTokens
+  std::int64_t span_end;
+};
+
+/// Folds the results of consecutive spans, as attention itself does, into the output of the rows.
+struct AttentionFoldArgs {
+  std::int64_t spans;
+  std::int64_t rows;
+  std::int64_t group;
+  std::int64_t head_dim;
+  const float* parts;          ///< [spans, rows, group, head_dim]: what attention gave
+  const SoftmaxState* states;  ///< [spans, rows, group]
+  float* out;                  ///< as in AttentionArgs
   std::int64_t out_stride;
 };
 

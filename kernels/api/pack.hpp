@@ -1,4 +1,4 @@
-// From GGUF rows to packed panels, and the sizes of both. Portable scalar code, the same on all
+// From GGUF rows to packed panels, and the sizes of both. Portable code, one version for all
 // tiers.
 #pragma once
 

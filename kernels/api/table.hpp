@@ -3,6 +3,7 @@
 
 #include "kernels/api/args.hpp"
 #include "kernels/api/isa.hpp"
+#include "kernels/api/probes.hpp"
 #include "kernels/api/weight_type.hpp"
 
 namespace r1::kernels {
@@ -21,6 +22,7 @@ using SiluMulFn = void (*)(const float* gate, const float* up, std::int64_t k, f
 using RopeFn = void (*)(const RopeArgs&) noexcept;
 using KvWriteFn = void (*)(const KvWriteArgs&) noexcept;
 using AttentionFn = void (*)(const AttentionArgs&) noexcept;
+using AttentionFoldFn = void (*)(const AttentionFoldArgs&) noexcept;
 /// True when all n values are finite.
 using AllFiniteFn = bool (*)(const float* x, std::int64_t n) noexcept;
 
@@ -37,6 +39,7 @@ struct FloatKernels {
   RopeFn rope;
   KvWriteFn kv_write[kKvTypeCount];     ///< by KvType
   AttentionFn attention[kKvTypeCount];  ///< by KvType
+  AttentionFoldFn attention_fold;
   AllFiniteFn all_finite;
 };
 
@@ -47,6 +50,7 @@ struct KernelTable {
   const MatrixKernels* matrix[kWeightTypeCount];  ///< by WeightType
   EncodeFn encode[kActivationEncodingCount];      ///< by ActivationEncoding
   const FloatKernels* floats;
+  const ProbeKernels* probes;
 };
 
 }  // namespace r1::kernels

@@ -14,20 +14,8 @@ namespace {
 template <class Format>
 inline constexpr int kMetaBytes = 2 * Format::kHalfs + Format::kBytes;
 
-/// Writes one row's metadata (kHalfs little-endian 16-bit fields, then kBytes bytes) into a packed
+/// Reads one row's metadata (kHalfs little-endian 16-bit fields, then kBytes bytes) from a packed
 /// block.
-template <class Format>
-void put_meta(std::uint8_t* packed, int row, const std::uint8_t* meta) noexcept {
-  for (int h = 0; h < Format::kHalfs; ++h) {
-    packed[(h * kPanelRows + row) * 2] = meta[2 * h];
-    packed[(h * kPanelRows + row) * 2 + 1] = meta[2 * h + 1];
-  }
-  for (int b = 0; b < Format::kBytes; ++b) {
-    packed[(2 * Format::kHalfs + b) * kPanelRows + row] = meta[2 * Format::kHalfs + b];
-  }
-}
-
-/// The inverse of put_meta.
 template <class Format>
 void get_meta(const std::uint8_t* packed, int row, std::uint8_t* meta) noexcept {
   for (int h = 0; h < Format::kHalfs; ++h) {

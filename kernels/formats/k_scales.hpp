@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "kernels/formats/block_meta.hpp"
+#include "kernels/formats/bytes16.hpp"
 #include "kernels/formats/half.hpp"
 #include "kernels/generic/unroll.hpp"
 
@@ -71,18 +72,23 @@ void six_bit_scales(const MetaReader<Isa, Format>& meta, typename Isa::F* scale,
 /// where the pair belongs in the code.
 template <int kPosition>
 void add_bit_pairs(const std::uint8_t* bytes, std::uint8_t* codes) noexcept {
-  for (int v = 0; v < kSuperValues; ++v) {
-    const int pair = bytes[v / 128 * 32 + v % 32] >> (v % 128 / 32 * 2) & 3;
-    codes[v] = static_cast<std::uint8_t>(codes[v] | pair << kPosition);
+  for (int at = 0; at < kSuperValues / 4; at += 16) {
+    const Bytes16 four = load16(bytes + at);
+    std::uint8_t* to = codes + at / 32 * 128 + at % 32;
+    unroll<4>([&](auto j) __attribute__((always_inline)) {
+      or16(to + 32 * j, move_bits<3, 2 * j, kPosition>(four));
+    });
   }
 }
 
 /// codes[256] |= single bits: value 32 j + i is bit j of byte i.
 template <int kPosition>
 void add_strided_bits(const std::uint8_t* bytes, std::uint8_t* codes) noexcept {
-  for (int v = 0; v < kSuperValues; ++v) {
-    const int bit = bytes[v % 32] >> (v / 32) & 1;
-    codes[v] = static_cast<std::uint8_t>(codes[v] | bit << kPosition);
+  for (int at = 0; at < 32; at += 16) {
+    const Bytes16 eight = load16(bytes + at);
+    unroll<8>([&](auto j) __attribute__((always_inline)) {
+      or16(codes + 32 * j + at, move_bits<1, j, kPosition>(eight));
+    });
   }
 }
 

@@ -17,32 +17,6 @@ inline constexpr int kGroupBytes = 64;
 /// Bytes of 32 k x 16 rows of codes.
 constexpr int block_code_bytes(int bits) { return bits * kGroupBytes; }
 
-/// Adds the code of (row, k) to a block whose bytes started as zeros. k in [0, 32).
-template <int kBits>
-void put_code(std::uint8_t* block, int row, int k, unsigned code) noexcept {
-  const int group = k / 4;
-  std::uint8_t* at = block + 4 * row + k % 4;
-  const auto add = [](std::uint8_t* p, unsigned bits) {
-    *p = static_cast<std::uint8_t>(*p | bits);
-  };
-  if constexpr (kBits == 8) {
-    at[group * kGroupBytes] = static_cast<std::uint8_t>(code);
-  }
-  if constexpr ((kBits & 4) != 0) {
-    add(at + group % 4 * kGroupBytes, (code & 15) << (group / 4 * 4));
-    at += 4 * kGroupBytes;
-    code >>= 4;
-  }
-  if constexpr ((kBits & 2) != 0) {
-    add(at + group / 4 * kGroupBytes, (code & 3) << (group % 4 * 2));
-    at += 2 * kGroupBytes;
-    code >>= 2;
-  }
-  if constexpr ((kBits & 1) != 0) {
-    add(at, (code & 1) << group);
-  }
-}
-
 /// The code of (row, k), k in [0, 32).
 template <int kBits>
 unsigned get_code(const std::uint8_t* block, int row, int k) noexcept {
@@ -69,6 +43,23 @@ unsigned get_code(const std::uint8_t* block, int row, int k) noexcept {
   return code;
 }
 
+/// True for tiers whose shift_right moves bytes; that of the others moves 16-bit lanes.
+template <class Isa>
+inline constexpr bool kShiftsBytes = requires {
+  Isa::kByteShifts;
+};
+
+/// Bits [kPosition, kPosition + kBits) of each byte. A mask drops what crosses a byte's border.
+template <class Isa, int kPosition, int kBits>
+[[gnu::always_inline]] inline typename Isa::I byte_field(typename Isa::I bytes) noexcept {
+  const auto shifted = Isa::template shift_right<kPosition>(bytes);
+  if constexpr (kShiftsBytes<Isa> && kPosition + kBits == 8) {
+    return shifted;
+  } else {
+    return Isa::bits_and(shifted, Isa::bytes((1 << kBits) - 1));
+  }
+}
+
 /// One vector of k-group kGroup as bytes in [0, 2^kBits). `block` points at the vector's first row
 /// in the block's first load.
 template <class Isa, int kBits, int kGroup>
@@ -76,21 +67,20 @@ template <class Isa, int kBits, int kGroup>
   if constexpr (kBits == 8) {
     return Isa::load(block + kGroup * kGroupBytes);
   } else {
-    // Shifts move 16-bit lanes; the masks drop what crosses a byte.
     typename Isa::I code;
     if constexpr ((kBits & 4) != 0) {
       code = Isa::load(block + kGroup % 4 * kGroupBytes);
-      code = Isa::bits_and(Isa::template shift_right<kGroup / 4 * 4>(code), Isa::bytes(15));
+      code = byte_field<Isa, kGroup / 4 * 4, 4>(code);
     }
     if constexpr ((kBits & 2) != 0) {
       constexpr int kPosition = (kBits & 4) != 0 ? 4 : 0;
       constexpr int kOffset = (kBits & 4) * kGroupBytes + kGroup / 4 * kGroupBytes;
-      const auto pairs =
-          Isa::template shift_right<kGroup % 4 * 2 - kPosition>(Isa::load(block + kOffset));
+      const auto pairs = Isa::load(block + kOffset);
       if constexpr (kPosition != 0) {
-        code = Isa::and_or(pairs, Isa::bytes(3 << kPosition), code);
+        code = Isa::and_or(Isa::template shift_right<kGroup % 4 * 2 - kPosition>(pairs),
+                           Isa::bytes(3 << kPosition), code);
       } else {
-        code = Isa::bits_and(pairs, Isa::bytes(3));
+        code = byte_field<Isa, kGroup % 4 * 2, 2>(pairs);
       }
     }
     if constexpr ((kBits & 1) != 0) {

@@ -5,6 +5,7 @@
 
 #include "kernels/api/weight_type.hpp"
 #include "kernels/formats/block_meta.hpp"
+#include "kernels/formats/bytes16.hpp"
 #include "kernels/formats/half.hpp"
 
 namespace r1::kernels {
@@ -22,7 +23,7 @@ struct Q8_0 {
 
   static void split(const std::uint8_t* block, std::uint8_t* codes, std::uint8_t* meta) noexcept {
     std::memcpy(meta, block, 2);
-    for (int i = 0; i < 32; ++i) codes[i] = block[2 + i] ^ 0x80;
+    for (int i = 0; i < 32; i += 16) store16(codes + i, load16(block + 2 + i) ^ 0x80);
   }
   static void decode(const std::uint8_t* codes, const std::uint8_t* meta, float* out) noexcept {
     const float d = read_f16(meta);

@@ -27,26 +27,35 @@ struct AttentionTile {
     each([&](auto, auto, V& sum) __attribute__((always_inline)) { sum = Isa::broadcast(0.0f); });
   }
 
-  /// sums[row] += sum over i < count of multiplier(row)[i] * unit(u)[i * stride + 0..15]. On the
-  /// way the same places of ahead(u) are asked into the cache if kPrefetch is set.
-  template <bool kPrefetch, class Multiplier, class Unit, class Ahead>
+  /// sums[row] += factors[row * kRowStride] * unit(u)[0..15]. The stride is a constant, so that the
+  /// rows need one pointer and not one each.
+  template <int kRowStride, class Unit>
+  [[gnu::always_inline]] void add(const float* factors, Unit unit) noexcept {
+    V values[kVectors];
+    unroll<kUnits>([&](auto u) __attribute__((always_inline)) {
+      unroll<kUnitVectors>([&](auto part) __attribute__((always_inline)) {
+        values[u * kUnitVectors + part] = Isa::load(unit(u) + part * Isa::kWidth);
+      });
+    });
+    unroll<kRows>([&](auto row) __attribute__((always_inline)) {
+      const V factor = Isa::broadcast(factors[row * kRowStride]);
+      unroll<kVectors>([&](auto vector) __attribute__((always_inline)) {
+        sums[row][vector] = Isa::fma(factor, values[vector], sums[row][vector]);
+      });
+    });
+  }
+
+  /// The same for factors[row * kRowStride + i] and unit(u)[i * stride + 0..15], i = 0 .. count
+  /// - 1. If kPrefetch is set, as much memory as is read is asked into the cache on the way, in
+  /// order from `ahead` on.
+  template <int kRowStride, bool kPrefetch, class Unit, class Element>
   [[gnu::always_inline]] void accumulate(std::int64_t count, std::int64_t stride,
-                                         Multiplier multiplier, Unit unit, Ahead ahead) noexcept {
+                                         const float* factors, Unit unit,
+                                         const Element* ahead) noexcept {
     for (std::int64_t i = 0; i < count; ++i) {
-      V values[kVectors];
-      unroll<kUnits>([&](auto u) __attribute__((always_inline)) {
-        const auto* p = unit(u) + i * stride;
-        if constexpr (kPrefetch) __builtin_prefetch(ahead(u) + i * stride);
-        unroll<kUnitVectors>([&](auto part) __attribute__((always_inline)) {
-          values[u * kUnitVectors + part] = Isa::load(p + part * Isa::kWidth);
-        });
-      });
-      unroll<kRows>([&](auto row) __attribute__((always_inline)) {
-        const V factor = Isa::broadcast(multiplier(row)[i]);
-        unroll<kVectors>([&](auto vector) __attribute__((always_inline)) {
-          sums[row][vector] = Isa::fma(factor, values[vector], sums[row][vector]);
-        });
-      });
+      if constexpr (kPrefetch) __builtin_prefetch(ahead + i * (kUnits * kUnitColumns));
+      add<kRowStride>(
+          factors + i, [&](auto u) __attribute__((always_inline)) { return unit(u) + i * stride; });
     }
   }
 

@@ -9,6 +9,7 @@
 #include "kernels/api/table.hpp"
 #include "kernels/formats/panel_layout.hpp"
 #include "kernels/generic/epilogue.hpp"
+#include "kernels/generic/prefetch.hpp"
 #include "kernels/generic/unroll.hpp"
 
 namespace r1::kernels {
@@ -30,7 +31,7 @@ template <class Isa, class Format, int kVecs, int kRows>
   });
   for (std::int64_t k = 0; k < k_padded; k += kChains) {
     if constexpr (kRows == 1) {
-      for (int i = 0; i < kChains * kStep; i += 64) Isa::prefetch(weights + 1024 + i);
+      for (int i = 0; i < kChains * kStep; i += 64) prefetch(weights + kPrefetchBytes + i);
     }
     unroll<kChains>([&](auto chain) __attribute__((always_inline)) {
       unroll<kVecs>([&](auto v) __attribute__((always_inline)) {
@@ -54,6 +55,24 @@ template <class Isa, class Format, int kVecs, int kRows>
   });
 }
 
+/// One row and a whole panel, kFloatVecs vectors at a time, so that the panel is read in as few
+/// passes as the registers allow.
+template <class Isa, class Format>
+void multiply_row(const MatmulArgs& args, const std::uint8_t* panel, std::int64_t first_column,
+                  std::int64_t k_padded) noexcept {
+  constexpr int kVecs = Isa::kFloatVecs;
+  for (int first = 0; first < kPanelRows; first += kVecs * Isa::kLanes) {
+    if (first_column + first >= args.n) return;
+    alignas(64) float sums[kVecs * Isa::kLanes];
+    multiply_floats<Isa, Format, kVecs, 1>(panel + first * Format::kValueBytes,
+                                           reinterpret_cast<const std::uint8_t*>(args.x), 0,
+                                           k_padded, sums);
+    for (int at = 0; at < kVecs * Isa::kLanes; at += Isa::kLanes) {
+      store_sums<Isa>(args, sums + at, 0, 0, 1, first_column + first + at);
+    }
+  }
+}
+
 /// The kernel of MatrixKernels::matmul for float formats.
 template <class Isa, class Format>
 void matmul_float(const MatmulArgs& args) noexcept {
@@ -62,11 +81,15 @@ void matmul_float(const MatmulArgs& args) noexcept {
   const std::int64_t k_padded = (args.k + kChains - 1) / kChains * kChains;
   const std::int64_t panel_bytes = panel_total_bytes<Format>(args.k);
   for (std::int64_t panel = args.panel_begin; panel < args.panel_end; ++panel) {
+    const auto* values = reinterpret_cast<const std::uint8_t*>(args.panels) + panel * panel_bytes;
+    if (args.m == 1) {
+      multiply_row<Isa, Format>(args, values, panel * kPanelRows, k_padded);
+      continue;
+    }
     for (int v = 0; v < kPanelVecs; ++v) {
       const std::int64_t column = panel * kPanelRows + v * Isa::kLanes;
       if (column >= args.n) break;
-      const auto* weights = reinterpret_cast<const std::uint8_t*>(args.panels) +
-                            panel * panel_bytes + v * Isa::kLanes * Format::kValueBytes;
+      const std::uint8_t* weights = values + v * Isa::kLanes * Format::kValueBytes;
       std::int64_t row = 0;
       const auto take = [&]<int kRows>() {
         for (; row + kRows <= args.m; row += kRows) {

@@ -1,6 +1,6 @@
 // y = x W^T for quantized weights: walks panels, chunks of k and blocks of rows. One row reads the
-// packed codes straight into the dot; more rows unpack a chunk once into a buffer in L1 and
-// multiply it with all of them.
+// packed codes straight into the dot; many rows unpack a chunk once into a buffer in L1 and
+// multiply it with all of them; a few unpack it for each of their tiles.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "kernels/api/table.hpp"
 #include "kernels/generic/epilogue.hpp"
+#include "kernels/generic/line_queue.hpp"
 #include "kernels/generic/q8_chunk.hpp"
 
 namespace r1::kernels {
@@ -19,9 +20,9 @@ inline constexpr int kPanelVecs = static_cast<int>(kPanelRows) / Isa::kLanes;
 /// std::min is a weak function, and those have no place in a tier's objects.
 constexpr std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
-/// Activation rows that share one unpacked chunk. 96 rows x 256 codes and their sums stay in L1
-/// beside it (bench/matmul_bench.cpp).
-inline constexpr int kRowBlock = 96;
+/// Activation rows that share one unpacked chunk; a multiple of every tier's kTileRows
+/// (bench/matmul_bench.cpp).
+inline constexpr int kRowBlock = 192;
 
 /// A tile of kVecs neighbouring vectors of rows of W. When fewer are left the last one stands in
 /// for those that lack, and is stored once.
@@ -43,29 +44,53 @@ class Q8Tile {
       prefetch_meta(k0);
       Scales scales[kVecs];
       load(k0, scales);
-      multiply_chunk<Isa, Shape, PackedCodes<Isa, Format, kVecs>, kVecs, 1>(
-          packed(k0), scales, activations(0, k0), blocks_of(k0), sums);
+      multiply_chunk<Isa, Shape, Streamed, kVecs, 1>(Streamed{packed(k0), ahead()}, scales,
+                                                     activations(0, k0), blocks_of(k0), sums);
     }
     store(sums, 0, 1);
   }
 
-  /// Computes and stores rows [first_row, first_row + rows), rows <= kRowBlock.
-  void run_many(std::int64_t first_row, int rows) const noexcept {
-    alignas(64) float sums[kRowBlock * kVecs * Isa::kLanes];
+  /// Adds chunk k0 to the sums of a few rows (at most Isa::kDirectRows), unpacking for each tile.
+  void add_few(std::int64_t k0, int rows, LineQueue& ahead, float* sums) const noexcept {
+    Scales scales[kVecs];
+    load(k0, scales);
+    multiply_rows<PackedCodes<Isa, Format, kVecs>, Isa::kDirectRows>(
+        packed(k0), scales, activations(0, k0), blocks_of(k0), rows, ahead, sums);
+  }
+
+  /// Adds chunk k0 to the sums of many rows, unpacking once for all.
+  void add_many(std::int64_t k0, std::int64_t first_row, int rows, LineQueue& ahead,
+                float* sums) const noexcept {
     alignas(64) std::uint8_t staged[kChunkBlocks * 8 * kVecs * kVectorBytes<Isa>];
-    std::memset(sums, 0, static_cast<std::size_t>(rows * kVecs * kVectorBytes<Isa>));
-    for (std::int64_t k0 = 0; k0 < args_.k; k0 += kChunkValues) {
-      Scales scales[kVecs];
-      load(k0, scales);
-      stage_codes(packed(k0), blocks_of(k0), staged);
-      multiply_rows(staged, scales, activations(first_row, k0), blocks_of(k0), rows, sums);
+    Scales scales[kVecs];
+    load(k0, scales);
+    stage_codes(packed(k0), blocks_of(k0), staged);
+    multiply_rows<StagedCodes<Isa, kVecs>, Isa::kTileRows>(
+        {staged}, scales, activations(first_row, k0), blocks_of(k0), rows, ahead, sums);
+  }
+
+  /// Queues chunk k0 for prefetching.
+  void queue_chunk(std::int64_t k0, LineQueue& ahead) const noexcept {
+    const std::int64_t codes = blocks_of(k0) * block_code_bytes(Format::kBits);
+    const std::int64_t meta = meta_offset(k0 + 32 * blocks_of(k0)) - meta_offset(k0);
+    for (int v = 0; v < vecs_; v += kPanelVecs<Isa>) {
+      ahead.add(panel_of(v) + k0 / 32 * block_code_bytes(Format::kBits), codes);
+      ahead.add(panel_of(v) + meta_offset(k0), meta);
     }
-    store(sums, first_row, rows);
+  }
+
+  /// Stores finished sums of rows [first_row, first_row + rows).
+  void store(const float* sums, std::int64_t first_row, int rows) const noexcept {
+    for (int v = 0; v < vecs_; ++v) {
+      store_sums<Isa>(args_, sums + v * Isa::kLanes, kVecs * Isa::kLanes, first_row, rows,
+                      (first_vec_ + v) * Isa::kLanes);
+    }
   }
 
  private:
   using Shape = KindOf<Isa, Format>;
   using Scales = VectorScales<Isa, Shape>;
+  using Streamed = StreamedCodes<Isa, Format, kVecs>;
 
   int blocks_of(std::int64_t k0) const noexcept {
     return static_cast<int>(lesser(args_.k - k0, kChunkValues) / 32);
@@ -82,38 +107,31 @@ class Q8Tile {
     for (int v = 0; v < kVecs; ++v) {
       out.first[v] = panel_of(v) + k0 / 32 * block_code_bytes(Format::kBits) + 4 * row_of(v);
     }
-    out.end = panel_of(0) + code_bytes_;
-    out.gap = panel_bytes_ - code_bytes_;
     return out;
   }
+  CodesAhead ahead() const noexcept {
+    return {panel_of(0) + code_bytes_, panel_bytes_ - code_bytes_};
+  }
 
-  static void multiply_rows(const std::uint8_t* staged, const Scales* scales, ActivationChunk x,
-                            int blocks, int rows, float* sums) noexcept {
-    using Codes = StagedCodes<Isa, kVecs>;
+  template <class Codes, int kRowsMax>
+  static void multiply_rows(const Codes& codes, const Scales* scales, ActivationChunk x, int blocks,
+                            int rows, LineQueue& ahead, float* sums) noexcept {
+    const int share = ahead.lines() / (rows / kRowsMax + 1) + 1;
     int left = rows;
     const auto take = [&]<int kRows>() {
       for (; left >= kRows; left -= kRows) {
-        prefetch_rows(x, kRows, left - kRows < kRows ? left - kRows : kRows);
-        multiply_chunk<Isa, Shape, Codes, kVecs, kRows>(Codes{staged}, scales, x, blocks, sums);
+        ahead.ask(share);
+        multiply_chunk<Isa, Shape, Codes, kVecs, kRows>(codes, scales, x, blocks, sums);
         x.codes += kRows * x.stride;
         x.scales += kRows * x.stride;
         x.sums += kRows * x.stride;
         sums += kRows * kVecs * Isa::kLanes;
       }
     };
-    take.template operator()<Isa::kTileRows>();
-    if constexpr (Isa::kTileRows > 4) take.template operator()<4>();
-    take.template operator()<2>();
+    take.template operator()<kRowsMax>();
+    if constexpr (kRowsMax > 4) take.template operator()<4>();
+    if constexpr (kRowsMax > 2) take.template operator()<2>();
     take.template operator()<1>();
-  }
-
-  /// Rows [first, first + count) of a chunk: the next tile's, which come from L2.
-  static void prefetch_rows(const ActivationChunk& x, int first, int count) noexcept {
-    for (int r = first; r < first + count; ++r) {
-      for (int i = 0; i < kChunkValues; i += 64) Isa::prefetch(x.codes + r * x.stride + i);
-      Isa::prefetch(x.scales + r * x.stride);
-      Isa::prefetch(x.sums + r * x.stride);
-    }
   }
 
   ActivationChunk activations(std::int64_t first_row, std::int64_t k0) const noexcept {
@@ -122,19 +140,14 @@ class Q8Tile {
             row + q8_sums_offset(args_.k) + k0 / 16 * 2, args_.x_stride, kDotOffset<Isa, Format>};
   }
 
-  void store(const float* sums, std::int64_t first_row, int rows) const noexcept {
-    for (int v = 0; v < vecs_; ++v) {
-      store_sums<Isa>(args_, sums + v * Isa::kLanes, kVecs * Isa::kLanes, first_row, rows,
-                      (first_vec_ + v) * Isa::kLanes);
-    }
-  }
-
+  /// The metadata of the chunk after the next: what prefetching codes kPrefetchBytes ahead is to
+  /// them.
   void prefetch_meta(std::int64_t k0) const noexcept {
     constexpr std::int64_t kMetaChunk =
         kChunkValues / Format::kInfo.block_values * kBlockMetaBytes<Format>;
-    const std::uint8_t* ahead = panel_of(0) + meta_offset(k0) + kMetaChunk;
+    const std::uint8_t* ahead = panel_of(0) + meta_offset(k0) + 2 * kMetaChunk;
     if (ahead >= panel_of(0) + panel_bytes_) ahead += code_bytes_;
-    for (std::int64_t i = 0; i < kMetaChunk; i += 64) Isa::prefetch(ahead + i);
+    for (std::int64_t i = 0; i < kMetaChunk; i += 64) prefetch(ahead + i);
   }
 
   std::int64_t vec_of(int v) const noexcept { return first_vec_ + (v < vecs_ ? v : vecs_ - 1); }
@@ -156,6 +169,88 @@ class Q8Tile {
   const std::int64_t panel_bytes_;
 };
 
+/// Tiles whose sums are kept side by side, so that a chunk of activations serves all of them from
+/// the second-level cache before the next one is read.
+inline constexpr int kGroupTiles = 4;
+
+/// Rows whose finished sums are stored before those of the next tile: lines of y lie far apart.
+inline constexpr int kStoreRows = 8;
+
+/// Some rows x a group of neighbouring tiles.
+template <class Isa, class Format>
+class Q8Group {
+ public:
+  /// The group's vectors are [first_vec, ...) up to kGroupTiles tiles, the matrix' end at end_vec.
+  Q8Group(const MatmulArgs& args, std::int64_t first_vec, std::int64_t end_vec) noexcept
+      : args_(args),
+        first_vec_(first_vec),
+        end_vec_(end_vec),
+        tiles_(static_cast<int>(
+            lesser((end_vec - first_vec + kVecs - 1) / kVecs, std::int64_t{kGroupTiles}))) {}
+
+  /// Computes and stores rows [row, row + rows), rows <= kRowBlock.
+  void run(std::int64_t row, int rows) const noexcept {
+    alignas(64) float sums[kGroupTiles][kRowBlock * kVecs * Isa::kLanes];
+    for (int t = 0; t < tiles_; ++t) {
+      std::memset(sums[t], 0, static_cast<std::size_t>(rows * kVecs * kVectorBytes<Isa>));
+    }
+    const std::int64_t chunks = (args_.k + kChunkValues - 1) / kChunkValues;
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      for (int t = 0; t < tiles_; ++t) {
+        LineQueue ahead;
+        queue_weights(chunk, t, chunks, ahead);
+        queue_results(chunk * tiles_ + t, chunks * tiles_, row, rows, ahead);
+        if (args_.m <= Isa::kDirectRows) {
+          tile(t).add_few(chunk * kChunkValues, rows, ahead, sums[t]);
+        } else {
+          tile(t).add_many(chunk * kChunkValues, row, rows, ahead, sums[t]);
+        }
+      }
+    }
+    for (int r = 0; r < rows; r += kStoreRows) {
+      const int count = static_cast<int>(lesser(rows - r, kStoreRows));
+      for (int t = 0; t < tiles_; ++t) {
+        tile(t).store(sums[t] + r * kVecs * Isa::kLanes, row + r, count);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kVecs = Isa::kTileVecs;
+  static_assert(kRowBlock % Isa::kTileRows == 0);
+  using Tile = Q8Tile<Isa, Format, kVecs>;
+
+  Tile tile(int t) const noexcept { return Tile(args_, first_vec_ + t * kVecs, end_vec_); }
+
+  /// The weights that come after tile t's chunk: the next tile's, the next chunk's, or the next
+  /// group's.
+  void queue_weights(std::int64_t chunk, int t, std::int64_t chunks,
+                     LineQueue& ahead) const noexcept {
+    if (t + 1 < tiles_) {
+      tile(t + 1).queue_chunk(chunk * kChunkValues, ahead);
+    } else if (chunk + 1 < chunks) {
+      tile(0).queue_chunk((chunk + 1) * kChunkValues, ahead);
+    } else if (first_vec_ + tiles_ * kVecs < end_vec_) {
+      tile(tiles_).queue_chunk(0, ahead);
+    }
+  }
+
+  /// Part `part` of `parts` of the group's lines of y.
+  void queue_results(std::int64_t part, std::int64_t parts, std::int64_t row, int rows,
+                     LineQueue& ahead) const noexcept {
+    const std::int64_t column = first_vec_ * Isa::kLanes;
+    const std::int64_t columns = lesser(tiles_ * kVecs * Isa::kLanes, args_.n - column);
+    const std::int64_t first = rows * part / parts;
+    ahead.add(args_.y + (row + first) * args_.y_stride + column, columns * 4,
+              rows * (part + 1) / parts - first, args_.y_stride * 4);
+  }
+
+  const MatmulArgs& args_;
+  const std::int64_t first_vec_;
+  const std::int64_t end_vec_;
+  const int tiles_;
+};
+
 /// The kernel of MatrixKernels::matmul for quantized formats.
 template <class Isa, class Format>
 void matmul_q8(const MatmulArgs& args) noexcept {
@@ -168,10 +263,14 @@ void matmul_q8(const MatmulArgs& args) noexcept {
     }
     return;
   }
-  for (std::int64_t vec = begin; vec < end; vec += Isa::kTileVecs) {
-    const Q8Tile<Isa, Format, Isa::kTileVecs> tile(args, vec, end);
-    for (std::int64_t row = 0; row < args.m; row += kRowBlock) {
-      tile.run_many(row, static_cast<int>(lesser(args.m - row, kRowBlock)));
+  // Blocks of rows of about one size.
+  const std::int64_t blocks = (args.m + kRowBlock - 1) / kRowBlock;
+  const std::int64_t even = (args.m + blocks - 1) / blocks;
+  const std::int64_t step = (even + Isa::kTileRows - 1) / Isa::kTileRows * Isa::kTileRows;
+  for (std::int64_t row = 0; row < args.m; row += step) {
+    const int rows = static_cast<int>(lesser(args.m - row, step));
+    for (std::int64_t vec = begin; vec < end; vec += kGroupTiles * Isa::kTileVecs) {
+      Q8Group<Isa, Format>(args, vec, end).run(row, rows);
     }
   }
 }

@@ -30,12 +30,14 @@ constexpr void add_entries(KernelTable& table, int& next, const MatrixSet<kCount
 /// A tier's table. The sets come in the order of WeightType.
 template <class... Sets>
 constexpr KernelTable make_table(IsaTier tier, EncodeFn encode_as_f32, EncodeFn encode_as_q8,
-                                 const FloatKernels& floats, const Sets&... sets) {
+                                 const FloatKernels& floats, const ProbeKernels& probes,
+                                 const Sets&... sets) {
   KernelTable table{};
   table.tier = tier;
   table.encode[static_cast<int>(ActivationEncoding::f32)] = encode_as_f32;
   table.encode[static_cast<int>(ActivationEncoding::q8)] = encode_as_q8;
   table.floats = &floats;
+  table.probes = &probes;
   int next = 0;
   (add_entries(table, next, sets), ...);
   return table;

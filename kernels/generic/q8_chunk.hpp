@@ -10,6 +10,7 @@
 
 #include "kernels/formats/iq4_table.hpp"
 #include "kernels/formats/panel_layout.hpp"
+#include "kernels/generic/prefetch.hpp"
 #include "kernels/generic/unroll.hpp"
 
 namespace r1::kernels {
@@ -22,9 +23,13 @@ inline constexpr int kChunkBlocks = kChunkValues / 32;
 template <class Format>
 inline constexpr bool kIsSigned = Format::kBits == 8 || kIsTable<Format>;
 
+/// True when this tier's dot gets them as signed bytes; otherwise they are biased by 128.
+template <class Isa, class Format>
+inline constexpr bool kDotSigned = kIsSigned<Format>&& Isa::kSignedCodes;
+
 /// What the dot's codes are too large by on this tier; corrected with the activation sums.
 template <class Isa, class Format>
-inline constexpr int kDotOffset = kIsSigned<Format> && !Isa::kByteDot ? 0 : Format::kOffset;
+inline constexpr int kDotOffset = kDotSigned<Isa, Format> ? 0 : Format::kOffset;
 
 /// All that the inner kernel knows of a format. Formats of one kind share its code.
 template <int kScaleValues_, bool kHasAddend_, bool kHasOffset_, bool kSigned_, int kWidenGroups_>
@@ -32,7 +37,7 @@ struct Kind {
   static constexpr int kScaleValues = kScaleValues_;
   static constexpr bool kHasAddend = kHasAddend_;
   static constexpr bool kHasOffset = kHasOffset_;
-  static constexpr bool kSigned = kSigned_;           ///< codes are signed bytes
+  static constexpr bool kSigned = kSigned_;           ///< products of signed bytes meet in int16
   static constexpr int kWidenGroups = kWidenGroups_;  ///< k-groups whose int16 products are added
   static constexpr int kScales = kChunkValues / kScaleValues;  ///< a chunk
 };
@@ -53,7 +58,7 @@ constexpr int widen_groups() {
 
 template <class Isa, class Format>
 using KindOf = Kind<Format::kScaleValues, Format::kHasAddend, kDotOffset<Isa, Format> != 0,
-                    kIsSigned<Format> && !Isa::kByteDot, widen_groups<Isa, Format>()>;
+                    kDotSigned<Isa, Format> && !Isa::kByteDot, widen_groups<Isa, Format>()>;
 
 /// Scales of one chunk and one vector of rows, ready for the epilogue.
 template <class Isa, class Kind>
@@ -89,12 +94,12 @@ template <class Isa, class Format, int kGroup>
 [[gnu::always_inline]] inline typename Isa::I dot_codes(const std::uint8_t* block) noexcept {
   const auto codes = group_codes<Isa, Format::kBits, kGroup>(block);
   if constexpr (kIsTable<Format>) {
-    if constexpr (Isa::kByteDot) {
-      return Isa::lookup(kIq4Biased, codes);
-    } else {
+    if constexpr (Isa::kSignedCodes) {
       return Isa::lookup(kIq4Values, codes);
+    } else {
+      return Isa::lookup(kIq4Biased, codes);
     }
-  } else if constexpr (kIsSigned<Format> && !Isa::kByteDot) {
+  } else if constexpr (kDotSigned<Isa, Format>) {
     return Isa::bits_xor(codes, Isa::bytes(0x80));
   } else {
     return codes;
@@ -104,26 +109,35 @@ template <class Isa, class Format, int kGroup>
 template <class Isa>
 inline constexpr int kVectorBytes = Isa::kLanes * 4;
 
-/// Bytes that a stream is read ahead of its use when there is one row only
-/// (bench/matmul_bench.cpp).
-inline constexpr int kAheadBytes = 1024;
-
 /// A chunk's codes, read from the panel and unpacked just before use.
 template <class Isa, class Format, int kVecs>
 struct PackedCodes {
   const std::uint8_t* first[kVecs];  ///< each vector's rows in the chunk's first block
-  const std::uint8_t* end;           ///< where the panel's codes end, and
-  std::int64_t gap;                  ///< how far the next panel's are from there (prefetching)
 
-  /// Called once a block, before its codes are read.
-  [[gnu::always_inline]] void begin_block(int block) const noexcept {
-    const std::uint8_t* ahead = first[0] + block * block_code_bytes(Format::kBits) + kAheadBytes;
-    if (ahead >= end) ahead += gap;
-    for (int i = 0; i < Format::kBits; ++i) Isa::prefetch(ahead + i * kGroupBytes);
-  }
+  [[gnu::always_inline]] void begin_block(int) const noexcept {}
   template <int kGroup>
   [[gnu::always_inline]] typename Isa::I get(int block, int vec) const noexcept {
     return dot_codes<Isa, Format, kGroup>(first[vec] + block * block_code_bytes(Format::kBits));
+  }
+};
+
+/// How the stream of codes goes on behind a panel's.
+struct CodesAhead {
+  const std::uint8_t* end;  ///< where the panel's codes end, and
+  std::int64_t gap;         ///< how far the next panel's are from there
+};
+
+/// The same, read once and in order by whoever has one row only: with prefetching.
+template <class Isa, class Format, int kVecs>
+struct StreamedCodes : PackedCodes<Isa, Format, kVecs> {
+  CodesAhead next;
+
+  /// Called once a block, before its codes are read.
+  [[gnu::always_inline]] void begin_block(int block) const noexcept {
+    const std::uint8_t* ahead =
+        this->first[0] + block * block_code_bytes(Format::kBits) + kPrefetchBytes;
+    if (ahead >= next.end) ahead += next.gap;
+    for (int i = 0; i < Format::kBits; ++i) prefetch(ahead + i * kGroupBytes);
   }
 };
 
@@ -162,6 +176,40 @@ struct ActivationChunk {
   int offset;                  ///< kDotOffset of the format
 };
 
+/// The integer sum of one weight scale's products in one vector of rows.
+template <class Isa, class Kind>
+struct ScaleDot {
+  typename Isa::I sum;
+
+  /// Adds the scale's k-group kGroup.
+  template <int kGroup, class X>
+  [[gnu::always_inline]] void add(typename Isa::I codes, X x) noexcept {
+    sum = Isa::dot(sum, codes, x);
+  }
+};
+
+/// Without a byte dot products meet in int16 first.
+template <class Isa, class Kind>
+requires(!Isa::kByteDot) struct ScaleDot<Isa, Kind> {
+  typename Isa::I sum;
+  typename Isa::Pairs pairs;
+
+  template <int kGroup, class X>
+  [[gnu::always_inline]] void add(typename Isa::I codes, X x) noexcept {
+    constexpr int kWiden = Kind::kWidenGroups;
+    if constexpr (Kind::kSigned) {
+      pairs = Isa::signed_pairs(codes, x);
+    } else if constexpr (kGroup % kWiden == 0) {
+      pairs = Isa::pairs(codes, x);
+    } else {
+      pairs = Isa::add_pairs(pairs, codes, x);
+    }
+    if constexpr (kGroup % kWiden == kWiden - 1 || kGroup == Kind::kScaleValues / 4 - 1) {
+      sum = Isa::widen(sum, pairs);
+    }
+  }
+};
+
 /// Adds one chunk to sums[kRows][kVecs][Isa::kLanes].
 template <class Isa, class Kind, class Codes, int kVecs, int kRows>
 [[gnu::noinline]] void multiply_chunk(const Codes& weights, const VectorScales<Isa, Kind>* scales,
@@ -171,7 +219,6 @@ template <class Isa, class Kind, class Codes, int kVecs, int kRows>
   using I = typename Isa::I;
   constexpr int kParts = 32 / Kind::kScaleValues;
   constexpr int kGroups = Kind::kScaleValues / 4;
-  constexpr int kWiden = Kind::kWidenGroups;
 
   alignas(64) std::int32_t starts[kRows][Kind::kHasOffset ? 16 : 1];
   alignas(64) float x_sums[kRows][Kind::kHasAddend ? 16 : 1];
@@ -193,40 +240,24 @@ template <class Isa, class Kind, class Codes, int kVecs, int kRows>
   for (int block = 0; block < blocks; ++block) {
     weights.begin_block(block);
     unroll<kParts>([&](auto part) __attribute__((always_inline)) {
-      I dots[kRows][kVecs];
-      [[maybe_unused]] I pairs[kRows][kVecs];
+      ScaleDot<Isa, Kind> dots[kRows][kVecs];
       unroll<kGroups>([&](auto g) __attribute__((always_inline)) {
         constexpr int kGroup = part * kGroups + g;
         I codes[kVecs];
-        [[maybe_unused]] I magnitudes[kVecs];
         unroll<kVecs>([&](auto v) __attribute__((always_inline)) {
           codes[v] = weights.template get<kGroup>(block, v);
-          if constexpr (Kind::kSigned) magnitudes[v] = Isa::magnitude(codes[v]);
         });
         unroll<kRows>([&](auto r) __attribute__((always_inline)) {
-          const I four = Isa::broadcast4(x.codes + r * x.stride + block * 32 + kGroup * 4);
+          const auto four = Isa::template activations<kGroup>(x.codes + r * x.stride + block * 32);
           unroll<kVecs>([&](auto v) __attribute__((always_inline)) {
             if constexpr (g == 0) {
               if constexpr (Kind::kHasOffset) {
-                dots[r][v] = Isa::broadcast4(&starts[r][block * kParts + part]);
+                dots[r][v].sum = Isa::broadcast4(&starts[r][block * kParts + part]);
               } else {
-                dots[r][v] = Isa::words(Isa::kSumStart);
+                dots[r][v].sum = Isa::words(Isa::kSumStart);
               }
             }
-            if constexpr (Isa::kByteDot) {
-              dots[r][v] = Isa::dot(dots[r][v], codes[v], four);
-            } else {
-              I product;
-              if constexpr (Kind::kSigned) {
-                product = Isa::pairs(magnitudes[v], Isa::with_sign(four, codes[v]));
-              } else {
-                product = Isa::pairs(codes[v], four);
-              }
-              pairs[r][v] = g % kWiden == 0 ? product : Isa::add_words16(pairs[r][v], product);
-              if constexpr (g % kWiden == kWiden - 1 || g == kGroups - 1) {
-                dots[r][v] = Isa::widen(dots[r][v], pairs[r][v]);
-              }
-            }
+            dots[r][v].template add<g>(codes[v], four);
           });
         });
       });
@@ -235,7 +266,7 @@ template <class Isa, class Kind, class Codes, int kVecs, int kRows>
         float x_scale;
         std::memcpy(&x_scale, x.scales + r * x.stride + block * 4, 4);
         unroll<kVecs>([&](auto v) __attribute__((always_inline)) {
-          F value = Isa::scale_sum(dots[r][v], scales[v].scale[at],
+          F value = Isa::scale_sum(dots[r][v].sum, scales[v].scale[at],
                                    scales[v].offset[Isa::kSumStart != 0 ? at : 0]);
           if constexpr (Kind::kHasAddend) {
             value = Isa::fma(scales[v].addend[at], Isa::broadcast(x_sums[r][at]), value);

@@ -3,6 +3,7 @@
 #include "libr1/base/aligned_buffer.hpp"
 
 #include <fmt/format.h>
+#include <linux/mman.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,6 +29,21 @@ std::size_t round_up(std::size_t value, std::size_t multiple) noexcept {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+/// Zeroed huge pages of the reserve, or null when it has not enough. They are counted when they are
+/// mapped (no MAP_NORESERVE), because a page that is missing later is SIGBUS, not an error.
+std::byte* map_reserved(std::size_t bytes) noexcept {
+  constexpr int kTwoMiB = 21 << MAP_HUGE_SHIFT;
+  void* const base = mmap(nullptr, round_up(bytes, kHugePageBytes), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | kTwoMiB, -1, 0);
+  return base == MAP_FAILED ? nullptr : static_cast<std::byte*>(base);
+}
+
+[[noreturn]] void fail(std::size_t bytes, const std::string& what, int error) {
+  throw Error(ErrorCode::out_of_memory,
+              fmt::format("{}: expected {} bytes of memory, got: {}", what, bytes,
+                          std::generic_category().message(error)));
+}
+
 std::string lock_failure(int error, std::size_t bytes) {
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);
@@ -44,44 +60,48 @@ std::string lock_failure(int error, std::size_t bytes) {
 
 }  // namespace
 
-AlignedBuffer::AlignedBuffer(std::size_t bytes, const std::string& what) {
+AlignedBuffer::AlignedBuffer(std::size_t bytes, const std::string& what, Pages pages) {
   if (bytes == 0) return;
-  const auto fail = [&](int error) {
-    throw Error(ErrorCode::out_of_memory,
-                fmt::format("{}: expected {} bytes of memory, got: {}", what, bytes,
-                            std::generic_category().message(error)));
-  };
-  if (bytes > std::numeric_limits<std::size_t>::max() / 2) fail(ENOMEM);
-  const bool huge = bytes >= kHugePageBytes;
-  const std::size_t mapped = round_up(bytes, page_bytes());
-  const std::size_t slack = huge ? kHugePageBytes : 0;
-  void* const base = mmap(nullptr, mapped + slack, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) fail(errno);
-  auto* begin = static_cast<std::byte*>(base);
-  if (huge) {
-    const auto address = reinterpret_cast<std::uintptr_t>(begin);
-    const std::size_t head = round_up(address, kHugePageBytes) - address;
-    if (head != 0) munmap(begin, head);
-    begin += head;
-    if (slack != head) munmap(begin + mapped, slack - head);
-    // Refused where the kernel has no transparent huge pages; normal pages do as well.
-    madvise(begin, mapped, MADV_HUGEPAGE);
-  }
-  data_ = begin;
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2) fail(bytes, what, ENOMEM);
   size_ = bytes;
+  if (pages == Pages::reserved && (data_ = map_reserved(bytes)) != nullptr) {
+    mapped_ = round_up(bytes, kHugePageBytes);
+    pages_ = Pages::reserved;
+    return;
+  }
+  const bool huge = bytes >= kHugePageBytes;
+  mapped_ = round_up(bytes, page_bytes());
+  const std::size_t slack = huge ? kHugePageBytes : 0;
+  void* const base = mmap(nullptr, mapped_ + slack, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) fail(bytes, what, errno);
+  data_ = static_cast<std::byte*>(base);
+  if (huge) {
+    const auto address = reinterpret_cast<std::uintptr_t>(data_);
+    const std::size_t head = round_up(address, kHugePageBytes) - address;
+    if (head != 0) munmap(data_, head);
+    data_ += head;
+    if (slack != head) munmap(data_ + mapped_, slack - head);
+    // Refused where the kernel has no transparent huge pages; normal pages do as well.
+    madvise(data_, mapped_, MADV_HUGEPAGE);
+  }
 }
 
 AlignedBuffer::~AlignedBuffer() {
-  if (data_ != nullptr) munmap(data_, round_up(size_, page_bytes()));
+  if (data_ != nullptr) munmap(data_, mapped_);
 }
 
 AlignedBuffer::AlignedBuffer(AlignedBuffer&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      mapped_(std::exchange(other.mapped_, 0)),
+      pages_(std::exchange(other.pages_, Pages::advised)) {}
 
 AlignedBuffer& AlignedBuffer::operator=(AlignedBuffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(mapped_, other.mapped_);
+  std::swap(pages_, other.pages_);
   if (this != &other) AlignedBuffer drop(std::move(other));
   return *this;
 }
@@ -100,7 +120,8 @@ std::string AlignedBuffer::lock() noexcept {
 void AlignedBuffer::release(std::size_t offset, std::size_t bytes) noexcept {
   if (offset >= size_) return;
   const std::size_t end = offset + std::min(bytes, size_ - offset);
-  const std::size_t page = page_bytes();
+  // Of a reserved huge page the system takes back all or, silently, nothing.
+  const std::size_t page = pages_ == Pages::reserved ? kHugePageBytes : page_bytes();
   // The last page of the buffer has no other owner, so it goes as a whole.
   const std::size_t first = round_up(offset, page);
   const std::size_t last = end == size_ ? round_up(end, page) : end / page * page;

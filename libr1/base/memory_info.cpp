@@ -109,4 +109,26 @@ MemoryBudget memory_budget(const std::string& root) {
   return budget;
 }
 
+std::string huge_page_shortage(std::int64_t bytes, const std::string& root) {
+  constexpr std::int64_t kPageBytes = 2 << 20;
+  const std::string folder = root + "/sys/kernel/mm/hugepages/hugepages-2048kB/";
+  const auto count = [&](const char* file) { return read_number(folder + file); };
+  const std::int64_t needed = (bytes + kPageBytes - 1) / kPageBytes;
+  const std::optional<std::int64_t> reserved = count("nr_hugepages");
+  if (!reserved) {
+    return fmt::format(
+        "huge pages: expected {} reserved pages of 2 MiB, got a system without any; normal pages "
+        "are used",
+        needed);
+  }
+  // Free ones may be promised to other programs already.
+  const std::int64_t free = count("free_hugepages").value_or(0);
+  const std::int64_t promised = count("resv_hugepages").value_or(0);
+  return fmt::format(
+      "huge pages: expected {} free reserved pages of 2 MiB, got {} of {}; normal pages are used "
+      "(sysctl vm.nr_hugepages={} as root reserves enough)",
+      needed, std::max<std::int64_t>(free - promised, 0), *reserved,
+      *reserved - std::max<std::int64_t>(free - promised, 0) + needed);
+}
+
 }  // namespace r1::base

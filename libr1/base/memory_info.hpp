@@ -31,4 +31,8 @@ struct MemoryBudget {
 /// Reads the machine. `root` is put before /proc and /sys.
 MemoryBudget memory_budget(const std::string& root = "");
 
+/// One line for people whose wish for reserved huge pages of 2 MiB was not granted: how many
+/// `bytes` need, how many are free, how to reserve them. `root` is put before /sys.
+std::string huge_page_shortage(std::int64_t bytes, const std::string& root = "");
+
 }  // namespace r1::base

@@ -12,21 +12,22 @@ namespace {
 // Conversations of full length that the pool's bound allows for; memory is taken only as they grow.
 constexpr std::int64_t kFullConversations = 64;
 
-std::int64_t pool_pages(const LoopConfig& config) {
-  const std::int64_t pages = (config.kv_tokens + kernels::kPageTokens - 1) / kernels::kPageTokens;
+std::int64_t pool_pages(const Settings& settings) {
+  const std::int64_t pages = (settings.kv_tokens + kernels::kPageTokens - 1) / kernels::kPageTokens;
   return pages * kFullConversations;
 }
 
 }  // namespace
 
-Loop::Loop(Model model, const LoopConfig& config)
+Loop::Loop(Model model, const Settings& settings, OnPrefill on_prefill)
     : model_(std::move(model)),
-      config_(config),
-      team_(std::max(config.threads, config.threads_batch)),
+      settings_(settings),
+      on_prefill_(std::move(on_prefill)),
+      team_(std::max(settings.threads, settings.threads_batch)),
       pool_(runtime::KvLayout::make(model_.impl().config, kernels::KvType::f16),
-            pool_pages(config)),
-      forward_(model_.impl(), *config.table, team_, kernels::KvType::f16, config.batch_size,
-               config.kv_tokens),
+            pool_pages(settings), model_.impl().weights.buffer.pages()),
+      forward_(model_.impl(), *settings.table, team_, kernels::KvType::f16, settings.batch_size,
+               settings.kv_tokens),
       thread_([this] { run(); }) {}
 
 Loop::~Loop() {
@@ -109,7 +110,7 @@ void Loop::step() {
 
   const auto begin = Clock::now();
   std::span<const float> logits =
-      forward_.step(plan_, prefill ? config_.threads_batch : config_.threads);
+      forward_.step(plan_, prefill ? settings_.threads_batch : settings_.threads);
   const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   const auto vocab = static_cast<std::size_t>(model_.impl().config.vocab);
   for (std::size_t i = 0; i < plan_.size(); ++i) {
@@ -117,8 +118,8 @@ void Loop::step() {
     const bool has_logits = plan_[i].logits == runtime::LogitRows::last;
     const bool prefilling = request->prefilling();
     request->computed(static_cast<std::int64_t>(plan_[i].tokens.size()), ms);
-    if (prefilling && config_.on_prefill) {
-      config_.on_prefill(request->position(), request->prompt_tokens());
+    if (prefilling && on_prefill_) {
+      on_prefill_(request->position(), request->prompt_tokens());
     }
     if (!has_logits) continue;
     if (request->choose(logits.first(vocab), *model_.impl().text_tokenizer)) {

@@ -12,27 +12,21 @@
 
 #include "libr1/base/thread_team.hpp"
 #include "libr1/engine/request.hpp"
+#include "libr1/engine/settings.hpp"
 #include "libr1/model/loaded_model.hpp"
 #include "libr1/runtime/forward.hpp"
 #include "r1/model.hpp"
 
 namespace r1::engine {
 
-/// Settled options of a loop.
-struct LoopConfig {
-  const kernels::KernelTable* table = nullptr;
-  int threads = 1;
-  int threads_batch = 1;
-  std::int64_t kv_tokens = 0;
-  std::int64_t batch_size = 0;
-  std::function<void(std::int64_t done, std::int64_t total)> on_prefill = {};
-};
+/// Prompt tokens processed so far; see EngineOptions::on_prefill.
+using OnPrefill = std::function<void(std::int64_t done, std::int64_t total)>;
 
 /// Owns the team, the forward pass, the KV pool and the loop thread, which is worker 0 of the team.
 /// submit() and wake() are thread-safe. Destroying it cancels what runs.
 class Loop {
  public:
-  Loop(Model model, const LoopConfig& config);
+  Loop(Model model, const Settings& settings, OnPrefill on_prefill);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -40,7 +34,7 @@ class Loop {
   /// Hands a request over.
   void submit(std::shared_ptr<Request> request);
   runtime::KvPool& pool() { return pool_; }
-  const LoopConfig& config() const { return config_; }
+  const Settings& settings() const { return settings_; }
   const Model& model() const { return model_; }
 
  private:
@@ -51,7 +45,8 @@ class Loop {
   void drop_cancelled();
 
   Model model_;
-  LoopConfig config_;
+  Settings settings_;
+  OnPrefill on_prefill_;
   base::ThreadTeam team_;
   runtime::KvPool pool_;
   runtime::Forward forward_;

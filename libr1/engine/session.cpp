@@ -79,7 +79,7 @@ void SessionImpl::begin(std::vector<TokenId> prompt, ThoughtMode mode, Clock::ti
                   fmt::format("prompt: expected token ids from 0 to {}, got {}", vocab() - 1, id));
     }
   }
-  const std::int64_t context = loop_->config().kv_tokens;
+  const std::int64_t context = loop_->settings().kv_tokens;
   const auto length = static_cast<std::int64_t>(prompt.size());
   if (length + 1 > context) {
     throw Error(ErrorCode::context_length_exceeded,

@@ -19,11 +19,21 @@ Source::Source(base::MappedFile file)
     : name_(file.path()), file_(std::move(file)), size_(file_->size()) {}
 
 Source::Source(std::span<const std::byte> image, std::string name)
-    : name_(std::move(name)), image_(image), size_(static_cast<std::int64_t>(image.size())) {}
+    : Source(image, std::move(name), static_cast<std::int64_t>(image.size())) {}
+
+Source::Source(std::span<const std::byte> image, std::string name, std::int64_t size)
+    : name_(std::move(name)), image_(image), size_(size) {}
+
+std::int64_t Source::readable() const noexcept {
+  return file_ ? size_ : static_cast<std::int64_t>(image_.size());
+}
 
 std::int64_t Source::current_size() const noexcept { return file_ ? file_->current_size() : size_; }
 
-std::span<const std::byte> Source::view() const noexcept { return file_ ? file_->view() : image_; }
+std::span<const std::byte> Source::view() const noexcept {
+  if (file_) return file_->view();
+  return readable() == size_ ? image_ : std::span<const std::byte>();
+}
 
 std::size_t Source::read_at(std::int64_t offset, std::span<std::byte> out) const {
   if (file_) return file_->read_at(offset, out);

@@ -21,14 +21,19 @@ class Source {
   explicit Source(base::MappedFile file);
   /// `image` must outlive the source; `name` stands for the file in errors.
   Source(std::span<const std::byte> image, std::string name);
+  /// The first bytes of a file of `size` bytes; reads end where the image does.
+  Source(std::span<const std::byte> image, std::string name, std::int64_t size);
 
   /// Path, or the image's name.
   const std::string& name() const noexcept { return name_; }
   /// Bytes when the source was made.
   std::int64_t size() const noexcept { return size_; }
+  /// Bytes that can be read: size(), or those of an image that is only the beginning.
+  std::int64_t readable() const noexcept;
   /// Bytes now (a file may have shrunk); -1 when unknown.
   std::int64_t current_size() const noexcept;
-  /// All bytes in place: the image, or the file's mapping; empty when the file is not mapped.
+  /// All bytes in place: the image, or the file's mapping; empty when the file is not mapped or the
+  /// image is not the whole.
   std::span<const std::byte> view() const noexcept;
   /// Copies from `offset`; returns fewer bytes than asked for only at the end. Throws Error{io}.
   std::size_t read_at(std::int64_t offset, std::span<std::byte> out) const;

@@ -127,8 +127,8 @@ std::uint64_t read_alignment(const Source& source, const Metadata& metadata) {
 
 Part read_part(Source source, int file) {
   check_magic(source);
-  const std::int64_t end = std::min(source.size(), kHeaderBytesMax);
-  Cursor cursor(source, static_cast<std::int64_t>(kMagic.size()), end, end < source.size());
+  const std::int64_t end = std::min(source.readable(), kHeaderBytesMax);
+  Cursor cursor(source, static_cast<std::int64_t>(kMagic.size()), end, end < source.readable());
   check_version(cursor);
   const std::uint64_t tensor_count = read_count(cursor, "number of tensors", kTensorsMax);
   const std::uint64_t key_count = read_count(cursor, "number of metadata keys", kKeysMax);

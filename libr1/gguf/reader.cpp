@@ -1,13 +1,14 @@
 // Reader: the parts of a model as one table of metadata and tensors. Parsing is in part.cpp and
 // below.
 //
-// Bytes are always copied with pread, also from mapped files: a mapping of a file that shrinks, or
-// lies on a failing disk or network share, kills the process with SIGBUS; pread gives an error that
-// can be reported.
+// A file's bytes are always copied with pread, also from mapped files: a mapping of a file that
+// shrinks, or lies on a failing disk or network share, kills the process with SIGBUS; pread gives
+// an error that can be reported.
 #include "libr1/gguf/reader.hpp"
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 #include "libr1/gguf/message.hpp"
@@ -40,6 +41,8 @@ struct Reader::Impl {
   }
 
   std::string name;
+  std::vector<std::byte> header;  ///< what the part reads from when `make` is given
+  MakeBytes make;                 ///< empty: the parts hold the tensors
   std::vector<Part> parts;
   std::vector<TensorInfo> tensors;
   NameIndex index;
@@ -76,6 +79,18 @@ Reader Reader::from_memory(std::span<const std::byte> image, const std::string& 
   std::vector<Part> parts;
   parts.push_back(read_part(Source(image, name), 0));
   return Reader(std::make_unique<Impl>(std::move(parts), name));
+}
+
+Reader Reader::from_generator(std::vector<std::byte> header, MakeBytes make,
+                              const std::string& name) {
+  std::vector<Part> parts;
+  // The tensors lie where the header says, however far behind it: such a file ends nowhere.
+  parts.push_back(read_part(Source(header, name, std::numeric_limits<std::int64_t>::max()), 0));
+  auto impl = std::make_unique<Impl>(std::move(parts), name);
+  // Moving a vector leaves its bytes where the part's source sees them.
+  impl->header = std::move(header);
+  impl->make = std::move(make);
+  return Reader(std::move(impl));
 }
 
 const std::string& Reader::name() const { return impl_->name; }
@@ -131,6 +146,10 @@ const TensorInfo* Reader::find(std::string_view name) const {
 
 void Reader::read(const TensorInfo& tensor, std::int64_t begin, std::span<std::byte> out) const {
   check_range(name(), tensor, begin, out.size());
+  if (impl_->make) {
+    impl_->make(tensor, begin, out);
+    return;
+  }
   const Source& source = impl_->source(tensor);
   const std::int64_t at = tensor.offset + begin;
   const std::size_t got = source.read_at(at, out);

@@ -1,9 +1,11 @@
-// Reads GGUF files: bounds-checked, versions 2 and 3, little-endian, split sets.
+// Reads GGUF files: bounds-checked, versions 2 and 3, little-endian, split sets. A file may also be
+// an image in memory, or a header whose tensors are made when they are read.
 // Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,6 +53,11 @@ struct TensorInfo {
 /// cache.
 enum class Access { map, read };
 
+/// Fills `out` with bytes [begin, begin + out.size()) of a tensor. Called from any thread, also
+/// from several at once, with any range within the tensor.
+using MakeBytes =
+    std::function<void(const TensorInfo& tensor, std::int64_t begin, std::span<std::byte> out)>;
+
 /// An open GGUF file or split set. Everything was checked against the files' sizes. Thread-safe
 /// once made.
 class Reader {
@@ -60,6 +67,10 @@ class Reader {
   static Reader open(const std::string& path, Access access = Access::map);
   /// Reads an image in memory, which must outlive the reader. `name` stands for the file in errors.
   static Reader from_memory(std::span<const std::byte> image, const std::string& name);
+  /// A file of which only the header exists (Writer::header()): `make` gives the tensors' bytes.
+  /// `name` stands for the file in errors. Throws as open() does.
+  static Reader from_generator(std::vector<std::byte> header, MakeBytes make,
+                               const std::string& name);
 
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -91,7 +102,8 @@ class Reader {
   /// that shrank or fails gives Error{io} naming tensor and bytes, never SIGBUS. Throws
   /// Error{invalid_argument} for a range outside the tensor.
   void read(const TensorInfo& tensor, std::int64_t begin, std::span<std::byte> out) const;
-  /// A tensor's bytes in place, valid as long as the reader (or image); empty with Access::read.
+  /// A tensor's bytes in place, valid as long as the reader (or image); empty with Access::read and
+  /// for bytes that are made.
   /// Touching them after the file shrank raises SIGBUS, so loading goes through read().
   std::span<const std::byte> view(const TensorInfo& tensor) const;
   /// Tells that a tensor's bytes are not needed again, so that mapped pages leave memory.

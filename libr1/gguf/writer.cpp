@@ -199,7 +199,14 @@ Writer::Keys Writer::own_keys() const {
   return {{"general.alignment", alignment_}};
 }
 
-std::vector<std::byte> Writer::header(const Keys& keys, std::span<const Tensor> tensors) const {
+Writer::Keys Writer::all_keys() const {
+  Keys keys = keys_;
+  for (auto& key : own_keys()) keys.push_back(std::move(key));
+  return keys;
+}
+
+std::vector<std::byte> Writer::make_header(const Keys& keys,
+                                           std::span<const Tensor> tensors) const {
   if (keys.size() > kKeysMax || tensors.size() > kTensorsMax) {
     fail(fmt::format("expected at most {} keys and {} tensors, got {} and {}", kKeysMax,
                      kTensorsMax, keys.size(), tensors.size()));
@@ -234,7 +241,7 @@ std::vector<std::byte> Writer::header(const Keys& keys, std::span<const Tensor> 
 }
 
 void Writer::emit_file(const Keys& keys, std::span<const Tensor> tensors, const Emit& emit) const {
-  emit(header(keys, tensors));
+  emit(make_header(keys, tensors));
   const std::vector<std::byte> zeros(alignment_);
   for (const Tensor& tensor : tensors) {
     std::int64_t done = 0;
@@ -251,21 +258,19 @@ void Writer::emit_file(const Keys& keys, std::span<const Tensor> tensors, const 
   }
 }
 
+std::vector<std::byte> Writer::header() const { return make_header(all_keys(), tensors_); }
+
 std::vector<std::byte> Writer::image() const {
-  Keys keys = keys_;
-  for (auto& key : own_keys()) keys.push_back(std::move(key));
   std::vector<std::byte> out;
-  emit_file(keys, tensors_, [&](std::span<const std::byte> bytes) {
+  emit_file(all_keys(), tensors_, [&](std::span<const std::byte> bytes) {
     out.insert(out.end(), bytes.begin(), bytes.end());
   });
   return out;
 }
 
 void Writer::write(const std::string& path) const {
-  Keys keys = keys_;
-  for (auto& key : own_keys()) keys.push_back(std::move(key));
   base::AtomicFile file(path);
-  emit_file(keys, tensors_, [&](std::span<const std::byte> bytes) { file.write(bytes); });
+  emit_file(all_keys(), tensors_, [&](std::span<const std::byte> bytes) { file.write(bytes); });
   file.publish();
 }
 

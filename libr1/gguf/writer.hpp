@@ -51,6 +51,8 @@ class Writer {
   /// Writes "<prefix>-00001-of-0000N.gguf" and so on; all metadata go into the first part. The
   /// parts get their names only when all are written. Returns the paths.
   std::vector<std::string> write_split(const std::string& prefix, SplitLimit limit) const;
+  /// All that write() would put before the first tensor.
+  std::vector<std::byte> header() const;
   /// The bytes that write() would put into the file.
   std::vector<std::byte> image() const;
 
@@ -65,7 +67,8 @@ class Writer {
   using Keys = std::vector<std::pair<std::string, Value>>;
 
   Keys own_keys() const;
-  std::vector<std::byte> header(const Keys& keys, std::span<const Tensor> tensors) const;
+  Keys all_keys() const;
+  std::vector<std::byte> make_header(const Keys& keys, std::span<const Tensor> tensors) const;
   void emit_file(const Keys& keys, std::span<const Tensor> tensors, const Emit& emit) const;
   std::vector<std::span<const Tensor>> split(SplitLimit limit) const;
 

@@ -7,7 +7,9 @@
 #include <chrono>
 
 #include "libr1/base/cpu_budget.hpp"
+#include "libr1/base/memory_info.hpp"
 #include "libr1/model/sampling_defaults.hpp"
+#include "libr1/model/synthetic.hpp"
 #include "libr1/text/chat_template.hpp"
 #include "libr1/text/utf8.hpp"
 #include "r1/error.hpp"
@@ -24,6 +26,14 @@ std::shared_ptr<const std::vector<bool>> samplable_ids(const text::Tokenizer& to
     (*ids)[static_cast<std::size_t>(id)] = tokenizer.is_samplable(static_cast<TokenId>(id));
   }
   return ids;
+}
+
+/// Every named token needs a row of the embedding.
+void require_rows(const gguf::Reader& file, std::int64_t named, std::int64_t rows) {
+  if (named <= rows) return;
+  throw Error(ErrorCode::bad_file,
+              fmt::format("{}: token_embd.weight: expected at least {} rows, one a token, got {}",
+                          file.name(), named, rows));
 }
 
 std::string file_stem(const std::string& path) {
@@ -67,18 +77,22 @@ std::shared_ptr<const LoadedModel> LoadedModel::load(const gguf::Reader& file,
     if (options.on_warning) options.on_warning(line);
   };
   Config config = read_config(file, warn);
-  auto tokenizer = text::Tokenizer::from_gguf(file, warn);
-  r1::ChatTemplate chat(text::ChatTemplate::from_gguf(file, *tokenizer, warn));
-  std::shared_ptr<LoadedModel> model(new LoadedModel(std::move(tokenizer), std::move(chat)));
-
+  Weights weights = bind_weights(file, config, warn);
   base::ThreadTeam team(options.threads > 0 ? options.threads : base::cpu_budget().threads);
-  model->weights = load_weights(file, config, team, warn, options.on_progress);
+  std::shared_ptr<LoadedModel> model;
+  const auto make_text = [&] {
+    auto tokenizer = text::Tokenizer::from_gguf(file, warn);
+    require_rows(file, tokenizer->vocab_size(), config.vocab);
+    r1::ChatTemplate chat(text::ChatTemplate::from_gguf(file, *tokenizer, warn));
+    model = std::shared_ptr<LoadedModel>(new LoadedModel(std::move(tokenizer), std::move(chat)));
+  };
+  pack_weights(file, weights, team,
+               {options.huge_pages ? base::Pages::reserved : base::Pages::advised, make_text,
+                options.on_progress});
+  model->weights = std::move(weights);
   model->config = config;
-  const std::int64_t named = model->text_tokenizer->vocab_size();
-  if (named > config.vocab) {
-    throw Error(ErrorCode::bad_file,
-                fmt::format("{}: token_embd.weight: expected at least {} rows, one a token, got {}",
-                            file.name(), named, config.vocab));
+  if (options.huge_pages && model->weights.buffer.pages() != base::Pages::reserved) {
+    warn(base::huge_page_shortage(static_cast<std::int64_t>(model->weights.buffer.size())));
   }
   if (options.lock_memory) {
     const std::string problem = model->weights.buffer.lock();
@@ -117,6 +131,12 @@ Model Model::load(const std::string& path, const LoadOptions& options) {
 Model Model::load(std::span<const std::byte> gguf, const LoadOptions& options) {
   return Model(model::load_checked(
       [&] { return gguf::Reader::from_memory(gguf, "model in memory"); }, options));
+}
+
+Model Model::synthetic(const SyntheticOptions& synthetic, const LoadOptions& options) {
+  const model::SyntheticShape shape = model::synthetic_shape(synthetic.shape);
+  return Model(model::load_checked(
+      [&] { return model::open_synthetic(shape, synthetic.type, synthetic.seed); }, options));
 }
 
 const Tokenizer& Model::tokenizer() const { return impl_->tokenizer; }

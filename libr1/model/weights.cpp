@@ -1,5 +1,5 @@
-// Binds GGUF tensors to the network's parts and packs them (cases L5, R4). The plan is made and
-// checked in full before the first byte is packed.
+// Binds GGUF tensors to the network's parts (cases L5, R4). The plan is made and checked in full
+// before the first byte is packed.
 #include "libr1/model/weights.hpp"
 
 #include <fmt/format.h>
@@ -9,17 +9,13 @@
 #include <map>
 #include <set>
 
-#include "kernels/api/args.hpp"
 #include "kernels/api/pack.hpp"
 #include "libr1/gguf/message.hpp"
+#include "libr1/model/packing.hpp"
 #include "r1/error.hpp"
 
 namespace r1::model {
 namespace {
-
-// Small enough that the slices of all threads are nothing beside the weights, large enough to read
-// at full speed.
-constexpr std::int64_t kSliceBytes = 4 << 20;
 
 class Binder {
  public:
@@ -86,40 +82,6 @@ class Binder {
   std::set<std::string> used_;
 };
 
-struct PackJob {
-  Matrix* matrix;
-  const gguf::TensorInfo* tensor;
-  std::int64_t offset;  ///< in the buffer
-};
-
-std::int64_t panel_count(const Matrix& matrix) {
-  return (matrix.n + kernels::kPanelRows - 1) / kernels::kPanelRows;
-}
-
-void pack_slice(const gguf::Reader& file, const PackJob& job, base::Range panels,
-                std::byte* packed) {
-  const Matrix& matrix = *job.matrix;
-  const std::int64_t row_bytes = kernels::gguf_row_bytes(matrix.type, matrix.k);
-  const std::int64_t panel_bytes = kernels::panel_bytes(matrix.type, matrix.k);
-  const std::int64_t step =
-      std::max<std::int64_t>(1, kSliceBytes / (row_bytes * kernels::kPanelRows));
-  std::vector<std::byte> raw;
-  for (std::int64_t begin = panels.begin; begin < panels.end; begin += step) {
-    const std::int64_t end = std::min(begin + step, panels.end);
-    const std::int64_t first_row = begin * kernels::kPanelRows;
-    const std::int64_t rows = std::min(end * kernels::kPanelRows, matrix.n) - first_row;
-    raw.resize(static_cast<std::size_t>(rows * row_bytes));
-    file.read(*job.tensor, first_row * row_bytes, raw);
-    for (std::int64_t panel = begin; panel < end; ++panel) {
-      const std::int64_t row = panel * kernels::kPanelRows - first_row;
-      kernels::pack_panel(matrix.type, raw.data() + row * row_bytes,
-                          std::min(kernels::kPanelRows, rows - row), matrix.k,
-                          packed + job.offset + panel * panel_bytes);
-    }
-    file.release(*job.tensor, first_row * row_bytes, rows * row_bytes);
-  }
-}
-
 std::string heaviest_type(const gguf::Reader& file) {
   std::map<kernels::WeightType, std::int64_t> bytes;
   for (const auto& tensor : file.tensors()) bytes[tensor.type] += tensor.bytes;
@@ -148,12 +110,19 @@ Layer bind_layer(Binder& bind, const Config& config, std::int64_t index) {
   return layer;
 }
 
-std::vector<PackJob> pack_jobs(const gguf::Reader& file, Weights& weights) {
-  std::vector<PackJob> jobs;
+/// A matrix and how it is packed.
+struct Binding {
+  Matrix* matrix;
+  PackJob job;
+};
+
+/// All matrices of `weights`, one after the other in the buffer. The references must not move.
+std::vector<Binding> bindings(const gguf::Reader& file, Weights& weights) {
+  std::vector<Binding> all;
   std::int64_t offset = 0;
   const auto add = [&](Matrix& matrix, const std::string& name) {
-    jobs.push_back({&matrix, file.find(name), offset});
-    offset += panel_count(matrix) * kernels::panel_bytes(matrix.type, matrix.k);
+    all.push_back({&matrix, {file.find(name), matrix.n, matrix.k, offset}});
+    offset += packed_bytes(all.back().job);
   };
   add(weights.embedding, "token_embd.weight");
   for (std::size_t i = 0; i < weights.layers.size(); ++i) {
@@ -168,14 +137,12 @@ std::vector<PackJob> pack_jobs(const gguf::Reader& file, Weights& weights) {
     add(layer.down, prefix + "ffn_down.weight");
   }
   if (!weights.tied) add(weights.output, "output.weight");
-  weights.buffer = base::AlignedBuffer(static_cast<std::size_t>(offset), "packed weights");
-  return jobs;
+  return all;
 }
 
 }  // namespace
 
-Weights load_weights(const gguf::Reader& file, Config& config, base::ThreadTeam& team,
-                     const Warn& warn, const std::function<void(double)>& progress) {
+Weights bind_weights(const gguf::Reader& file, Config& config, const Warn& warn) {
   Weights weights;
   Binder bind(file, warn);
   const gguf::TensorInfo& embedding = bind.need("token_embd.weight");
@@ -194,19 +161,21 @@ Weights load_weights(const gguf::Reader& file, Config& config, base::ThreadTeam&
     weights.tensor_bytes += tensor.bytes;
   }
   weights.main_type = heaviest_type(file);
-  const std::vector<PackJob> jobs = pack_jobs(file, weights);
-  std::byte* packed = weights.buffer.data();
-  team.run([&](base::Worker& worker) {
-    for (const PackJob& job : jobs) {
-      pack_slice(file, job, worker.slice(panel_count(*job.matrix)), packed);
-      if (worker.index() == 0 && progress) {
-        progress(static_cast<double>(&job - jobs.data() + 1) / static_cast<double>(jobs.size()));
-      }
-    }
-  });
-  for (const PackJob& job : jobs) job.matrix->panels = packed + job.offset;
-  if (weights.tied) weights.output = weights.embedding;
   return weights;
+}
+
+void pack_weights(const gguf::Reader& file, Weights& weights, base::ThreadTeam& team,
+                  const PackOptions& options) {
+  const std::vector<Binding> all = bindings(file, weights);
+  std::vector<PackJob> jobs;
+  for (const Binding& binding : all) jobs.push_back(binding.job);
+  const std::int64_t bytes = jobs.back().offset + packed_bytes(jobs.back());
+  weights.buffer =
+      base::AlignedBuffer(static_cast<std::size_t>(bytes), "packed weights", options.pages);
+  std::byte* packed = weights.buffer.data();
+  pack_matrices(file, jobs, packed, team, options.alongside, options.progress);
+  for (const Binding& binding : all) binding.matrix->panels = packed + binding.job.offset;
+  if (weights.tied) weights.output = weights.embedding;
 }
 
 }  // namespace r1::model

@@ -45,11 +45,21 @@ struct Weights {
   std::string main_type;          ///< the type that holds most bytes
 };
 
-/// Finds, checks, reads and packs every tensor; sets config.vocab from the embedding. Each thread
-/// packs its own slices of at most 4 MB, so the peak is the packed size and little more. Throws
-/// Error naming the tensor, its expected and its found shape; a tensor nobody needs is one `warn`
-/// line. `progress` gets 0..1.
-Weights load_weights(const gguf::Reader& file, Config& config, base::ThreadTeam& team,
-                     const Warn& warn, const std::function<void(double)>& progress);
+/// Finds and checks every tensor, reads the vectors, and sets config.vocab from the embedding; the
+/// matrices have no panels yet. Throws Error naming the tensor, its expected and its found shape; a
+/// tensor nobody needs is one `warn` line.
+Weights bind_weights(const gguf::Reader& file, Config& config, const Warn& warn);
+
+/// How matrices are packed.
+struct PackOptions {
+  base::Pages pages = base::Pages::advised;  ///< what the packed weights lie on
+  std::function<void()> alongside = {};      ///< see pack_matrices()
+  std::function<void(double)> progress = {};
+};
+
+/// Packs the matrices of bound weights; the peak of memory is the packed size and little more.
+/// Throws Error{io, out_of_memory}, and what options.alongside throws.
+void pack_weights(const gguf::Reader& file, Weights& weights, base::ThreadTeam& team,
+                  const PackOptions& options);
 
 }  // namespace r1::model

@@ -1,7 +1,7 @@
 // The Qwen2 forward pass: one path for prefill, decode and any number of sequences.
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "kernels/api/table.hpp"
+#include "libr1/base/shared_range.hpp"
 #include "libr1/base/thread_team.hpp"
 #include "libr1/model/loaded_model.hpp"
+#include "libr1/runtime/attention.hpp"
 #include "libr1/runtime/encoded_rows.hpp"
-#include "libr1/runtime/key_bias.hpp"
 #include "libr1/runtime/kv_pool.hpp"
-#include "libr1/runtime/rope_table.hpp"
 
 namespace r1::runtime {
 
@@ -64,36 +64,31 @@ class Forward {
   void set_probe(Probe probe) { probe_ = std::move(probe); }
 
  private:
-  struct Row;
-  struct AttentionJob;
   class Pass;
 
   void plan(std::span<const SequenceStep> sequences);
-  void gather_bias_tables();
 
   const model::LoadedModel& model_;
   const model::Config& config_;
   const kernels::KernelTable& table_;
   base::ThreadTeam& team_;
-  KvLayout layout_;
-  KeyBias key_bias_;
-  RopeTable rope_;
+  Attention attention_;
   std::int64_t rows_max_;
 
   // The step being computed.
-  std::vector<Row> rows_;
-  std::vector<AttentionJob> jobs_;
+  std::vector<TokenId> tokens_;
   std::vector<std::int64_t> logit_rows_;
-  std::atomic<std::int64_t> next_job_{0};
   Probe probe_;
 
-  // Activations, [rows_max, width] float32.
-  base::AlignedBuffer hidden_, q_, k_, v_, attended_, gate_, up_, bias_q_, scratch_;
+  // What the regions' panels are taken from, in turn.
+  std::array<base::SharedRange, 4> work_;
+
+  // Activations, [rows_max, width] float32; up_ is scratch of each worker.
+  base::AlignedBuffer hidden_, gate_, up_, scratch_;
   EncodedRows encoded_;
   std::vector<std::unique_ptr<EncodedRows>>
       private_encoded_;  ///< one row a worker, for steps of one row
   std::vector<float> logits_;
-  std::vector<const float*> bias_tables_;  ///< [layers][kv_heads][terms_max]
 };
 
 }  // namespace r1::runtime

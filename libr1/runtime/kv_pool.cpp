@@ -14,17 +14,19 @@ constexpr std::int64_t kSlabBytes = 16 << 20;
 
 }  // namespace
 
-KvPool::KvPool(const KvLayout& layout, std::int64_t pages)
+KvPool::KvPool(const KvLayout& layout, std::int64_t pages, base::Pages memory)
     : layout_(layout),
       capacity_(pages),
-      slab_pages_(std::max<std::int64_t>(1, kSlabBytes / layout.page_bytes())) {}
+      slab_pages_(std::max<std::int64_t>(1, kSlabBytes / layout.page_bytes())),
+      memory_(memory) {}
 
 bool KvPool::grow() {
   const auto pages = static_cast<std::int64_t>(slabs_.size()) * slab_pages_;
   const std::int64_t count = std::min(slab_pages_, capacity_ - pages);
   if (count <= 0) return false;
   try {
-    slabs_.emplace_back(static_cast<std::size_t>(slab_pages_ * layout_.page_bytes()), "KV cache");
+    slabs_.emplace_back(static_cast<std::size_t>(slab_pages_ * layout_.page_bytes()), "KV cache",
+                        memory_);
   } catch (const Error&) {
     return false;
   }

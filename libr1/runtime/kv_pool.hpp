@@ -19,8 +19,8 @@ using PageId = std::int32_t;
 /// Owns the pages. Thread-safe; what is in a page is its holder's business.
 class KvPool {
  public:
-  /// At most `pages` pages; no memory is taken yet.
-  KvPool(const KvLayout& layout, std::int64_t pages);
+  /// At most `pages` pages; no memory is taken yet. `memory`: what they are to lie on.
+  KvPool(const KvLayout& layout, std::int64_t pages, base::Pages memory = base::Pages::advised);
 
   const KvLayout& layout() const { return layout_; }
   /// A page of undefined content, or empty when the pool is full or the system has no memory.
@@ -37,6 +37,7 @@ class KvPool {
   KvLayout layout_;
   std::int64_t capacity_;
   std::int64_t slab_pages_;
+  base::Pages memory_;
   mutable std::mutex mutex_;
   std::vector<PageId> free_;
   mutable std::vector<base::AlignedBuffer> slabs_;

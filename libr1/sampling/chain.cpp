@@ -6,6 +6,7 @@
 #include "libr1/sampling/chain.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -13,19 +14,19 @@
 #include <utility>
 
 #include "libr1/sampling/exponential.hpp"
+#include "libr1/sampling/lanes.hpp"
 
 namespace r1::sampling {
 namespace {
 
 constexpr std::size_t kBlock = 256;    // bench/sampler_bench: 128 to 512 are alike
-constexpr std::size_t kSortMax = 256;  // below this, sorting beats another partition
 constexpr float kGreedyBelow = 1e-5F;  // include/r1/generation.hpp
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLargest = std::numeric_limits<float>::max();
 
-// How far below the largest logit to look before looking at everything, in temperatures. The
-// nucleus of a trained model rarely reaches deeper than 6.
-constexpr double kDepths[] = {6, 12};
+// How far below the largest logit to look before looking at everything, in temperatures: a sum of
+// all masses costs as much as some thousand candidates (bench/sampler_bench).
+constexpr double kDepths[] = {9, 14};
 
 // Blocks whose largest logit is this deep are bounded and not summed: 151,936 tokens there have
 // less than a millionth of the mass.
@@ -56,14 +57,13 @@ std::uint64_t part_of(float fraction, std::uint64_t mass) {
   return static_cast<std::uint64_t>(std::ceil(double{fraction} * static_cast<double>(mass)));
 }
 
-constexpr auto kBefore = [](const auto& a, const auto& b) {
-  return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
-};
-
 }  // namespace
 
 Chain::Chain(const Params& params, std::shared_ptr<const std::vector<bool>> samplable)
-    : params_(params), samplable_(std::move(samplable)), random_(params.seed) {
+    : params_(params),
+      samplable_(std::move(samplable)),
+      candidates_(samplable_->size()),
+      random_(params.seed) {
   const std::size_t vocab = samplable_->size();
   for (std::size_t id = 0; id < vocab; ++id) {
     if (!(*samplable_)[id]) continue;
@@ -74,7 +74,6 @@ Chain::Chain(const Params& params, std::shared_ptr<const std::vector<bool>> samp
   adjusted_.assign(blocks * kBlock, -kInfinity);
   block_max_.resize(blocks);
   scratch_.resize(blocks);
-  candidates_.reserve(vocab);
   counts_.assign(vocab, 0);
   const int mass_bits =
       std::min(kMassBitsMax, kTotalBits - static_cast<int>(std::bit_width(vocab)));
@@ -105,7 +104,7 @@ Choice Chain::choose(std::span<const float> logits, std::span<const TokenId> his
     }
     gather(threshold_at(depth_max_));
   }
-  const std::uint64_t total = mass_of_candidates();
+  const std::uint64_t total = candidates_.mass();
   return {cut_and_draw({total, total}, true, random53), true};
 }
 
@@ -150,25 +149,15 @@ void Chain::apply_penalties(std::span<const TokenId> history) {
 
 // False when a logit is NaN or +Inf, or all are -Inf.
 bool Chain::find_max() {
-  std::int32_t lowest = std::numeric_limits<std::int32_t>::max();
-  std::int32_t highest = std::numeric_limits<std::int32_t>::min();
+  max_ = -kInfinity;
+  bool usable = true;
   for (std::size_t block = 0; block < block_max_.size(); ++block) {
-    const float* const values = adjusted_.data() + block * kBlock;
-    std::int32_t low = std::numeric_limits<std::int32_t>::max();
-    std::int32_t high = std::numeric_limits<std::int32_t>::min();
-    for (std::size_t i = 0; i < kBlock; ++i) {
-      const std::int32_t key = order_key(values[i]);
-      low = std::min(low, key);
-      high = std::max(high, key);
-    }
-    lowest = std::min(lowest, low);
-    highest = std::max(highest, high);
-    block_max_[block] = from_order_key(high);
+    const Maximum maximum = maximum_of(adjusted_.data() + block * kBlock, kBlock);
+    usable = usable && maximum.usable;
+    block_max_[block] = maximum.value;
+    max_ = std::max(max_, maximum.value);
   }
-  if (block_max_.empty()) return false;
-  max_ = from_order_key(highest);
-  return lowest >= order_key(-kInfinity) && highest > order_key(-kInfinity) &&
-         highest < order_key(kInfinity);
+  return usable && max_ > -kInfinity;
 }
 
 TokenId Chain::first_of_max() const {
@@ -186,12 +175,30 @@ void Chain::gather(double threshold) {
   const float lowest = clamped(threshold);
   for (std::size_t block = 0; block < block_max_.size(); ++block) {
     if (block_max_[block] < lowest) continue;
-    for (std::size_t i = block * kBlock; i < (block + 1) * kBlock; ++i) {
-      const float logit = adjusted_[i];
-      if (logit < lowest) continue;
-      const double depth = (double{logit} - double{max_}) / double{params_.temperature};
-      candidates_.push_back({logit, static_cast<TokenId>(i),
-                             static_cast<std::uint64_t>(exp_exact(depth) * mass_scale_)});
+    for (std::size_t step = block * kBlock; step < (block + 1) * kBlock; step += kStep) {
+      if (!any_at_least(adjusted_.data() + step, lowest)) continue;
+      for (std::size_t i = step; i < step + kStep; ++i) {
+        if (adjusted_[i] >= lowest) candidates_.add(adjusted_[i], static_cast<TokenId>(i));
+      }
+    }
+  }
+  weigh();
+}
+
+// In chunks, for exponentials in vectors.
+void Chain::weigh() {
+  const std::span<Candidate> all = candidates_.added();
+  std::array<double, kBlock> values;
+  for (std::size_t begin = 0; begin < all.size(); begin += kBlock) {
+    const std::span<Candidate> chunk = all.subspan(begin, std::min(kBlock, all.size() - begin));
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      values[i] = (double{chunk[i].logit} - double{max_}) / double{params_.temperature};
+    }
+    exp_exact_all(values.data(), chunk.size());
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      // By way of the signed type, which has an instruction.
+      chunk[i].mass =
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(values[i] * mass_scale_));
     }
   }
 }
@@ -206,11 +213,7 @@ void Chain::gather_top_k(std::size_t k) {
     threshold = std::max(threshold, double{*kth});
   }
   gather(threshold);
-  if (candidates_.size() > k) {
-    std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(k),
-                     candidates_.end(), kBefore);
-    candidates_.resize(k);
-  }
+  candidates_.keep_top(k);
 }
 
 // The candidates' exact mass and a fast sum of the rest. The rest is a small share, and so is its
@@ -233,76 +236,38 @@ Chain::Total Chain::estimate_total(double threshold) const {
   const double slack = 2 * static_cast<double>(adjusted_.size());
   const double low = rest * (1 - kExpSumFastError) * mass_scale_ - slack;
   const double high = (rest * (1 + kExpSumFastError) + unseen) * mass_scale_ + slack;
-  const std::uint64_t mass = mass_of_candidates();
+  const std::uint64_t mass = candidates_.mass();
   return {mass + static_cast<std::uint64_t>(std::max(low, 0.0)),
           mass + static_cast<std::uint64_t>(high)};
-}
-
-std::uint64_t Chain::mass_of_candidates() const {
-  std::uint64_t mass = 0;
-  for (const Candidate& candidate : candidates_) mass += candidate.mass;
-  return mass;
-}
-
-// Length of the shortest prefix, in order, of at least this mass; 0 when all together have less.
-// Afterwards the prefix is at the front of candidates_ and its last token at its end; the rest is
-// in any order.
-std::size_t Chain::prefix_with_mass(std::uint64_t needed) {
-  const auto begin = candidates_.begin();
-  auto low = begin;
-  auto high = candidates_.end();
-  std::uint64_t mass = 0;
-  while (high - low > static_cast<std::ptrdiff_t>(kSortMax)) {
-    const auto middle = low + (high - low) / 2;
-    std::nth_element(low, middle, high, kBefore);
-    std::uint64_t upper = mass;
-    for (auto it = low; it != middle; ++it) upper += it->mass;
-    if (upper >= needed) {
-      high = middle;
-    } else {
-      mass = upper;
-      low = middle;
-    }
-  }
-  std::sort(low, high, kBefore);
-  for (; low != high; ++low) {
-    mass += low->mass;
-    if (mass >= needed) return static_cast<std::size_t>(low - begin) + 1;
-  }
-  return 0;
 }
 
 // The drawn token, or -1 when candidates_ (the tokens above some threshold; `complete`: all that
 // have mass) and the bounds of the total cannot tell which it is.
 TokenId Chain::cut_and_draw(Total total, bool complete, std::uint64_t random53) {
+  // Length of the prefix that holds a mass which lies between the bounds; 0: they differ.
+  const auto prefix = [&](std::uint64_t low, std::uint64_t high) {
+    const std::size_t longest = candidates_.prefix(high);
+    return low == high || candidates_.prefix(low) == longest ? longest : 0;
+  };
   bool cut = complete;
   if (params_.top_p < 1) {
-    const std::size_t shortest = prefix_with_mass(part_of(params_.top_p, total.low));
-    const std::size_t longest =
-        total.low == total.high ? shortest : prefix_with_mass(part_of(params_.top_p, total.high));
-    if (shortest != longest || longest == 0) return -1;
-    candidates_.resize(longest);
+    const std::size_t kept =
+        prefix(part_of(params_.top_p, total.low), part_of(params_.top_p, total.high));
+    if (kept == 0) return -1;
+    candidates_.keep_prefix(kept);
     cut = true;
   }
   if (params_.min_p > 0) {
-    const double least = double{params_.min_p} * mass_scale_;
-    const auto end = std::partition(
-        candidates_.begin(), candidates_.end(),
-        [&](const Candidate& candidate) { return static_cast<double>(candidate.mass) >= least; });
     // When even one that was looked at falls out, none below can be in; else more may be.
-    cut = cut || end != candidates_.end();
+    cut = candidates_.keep_heavy(double{params_.min_p} * mass_scale_) || cut;
     if (!cut) return -1;
-    candidates_.erase(end, candidates_.end());
   }
   if (cut) {  // what is left is all that there is to draw from
-    const std::uint64_t mass = mass_of_candidates();
+    const std::uint64_t mass = candidates_.mass();
     total = {mass, mass};
   }
-  const std::size_t shortest = prefix_with_mass(share(random53, total.low) + 1);
-  const std::size_t longest =
-      total.low == total.high ? shortest : prefix_with_mass(share(random53, total.high) + 1);
-  if (shortest != longest || longest == 0) return -1;
-  return candidates_[longest - 1].id;
+  const std::size_t drawn = prefix(share(random53, total.low) + 1, share(random53, total.high) + 1);
+  return drawn == 0 ? -1 : candidates_.last_of(drawn);
 }
 
 }  // namespace r1::sampling

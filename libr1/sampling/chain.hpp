@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "libr1/sampling/candidates.hpp"
 #include "libr1/sampling/random.hpp"
 #include "r1/generation.hpp"
 
@@ -53,12 +54,6 @@ class Chain {
   const Params& params() const { return params_; }
 
  private:
-  /// A token that may be drawn.
-  struct Candidate {
-    float logit;
-    TokenId id;
-    std::uint64_t mass;
-  };
   /// Ids [begin, end) that may be chosen.
   struct Run {
     std::size_t begin;
@@ -78,19 +73,18 @@ class Chain {
   double threshold_at(double depth) const;
   void gather(double threshold);
   void gather_top_k(std::size_t k);
+  void weigh();
   Total estimate_total(double threshold) const;
-  std::uint64_t mass_of_candidates() const;
-  std::size_t prefix_with_mass(std::uint64_t needed);
   TokenId cut_and_draw(Total total, bool complete, std::uint64_t random53);
 
   Params params_;
   std::shared_ptr<const std::vector<bool>> samplable_;
-  std::vector<Run> runs_;         ///< of samplable_
-  std::vector<float> adjusted_;   ///< logits after bias and penalties; -Inf where not samplable
-  std::vector<float> block_max_;  ///< largest of each block of adjusted_
-  std::vector<float> scratch_;    ///< as many as block_max_
-  std::vector<Candidate> candidates_;  ///< the tokens above some threshold
-  std::vector<std::int32_t> counts_;   ///< occurrences of each id in the penalty window
+  std::vector<Run> runs_;             ///< of samplable_
+  std::vector<float> adjusted_;       ///< logits after bias and penalties; -Inf where not samplable
+  std::vector<float> block_max_;      ///< largest of each block of adjusted_
+  std::vector<float> scratch_;        ///< as many as block_max_
+  Candidates candidates_;             ///< the tokens above some threshold
+  std::vector<std::int32_t> counts_;  ///< occurrences of each id in the penalty window
   float max_ = 0;
   double mass_scale_ = 0;  ///< 2^s
   double depth_max_ =

@@ -3,25 +3,26 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace r1::sampling {
 
-/// e^x for x <= 0, within 2 ulp; 0 below -700. Cody-Waite reduction by ln 2, then the Taylor series
-/// to degree 13 (remainder below 1e-17 on |r| <= ln(2)/2).
-inline double exp_exact(double x) noexcept {
-  if (!(x >= -700)) return 0;
+/// e^x for x in [-700, 0], within 2 ulp. Cody-Waite reduction by ln 2, then the Taylor series to
+/// degree 13 (remainder below 1e-17 on |r| <= ln(2)/2). Real: double, or a vector of doubles, which
+/// gives the same bits; Bits: unsigned integers of the same width.
+template <class Real, class Bits>
+inline Real exp_of(Real x) noexcept {
   constexpr double kLog2E = 1.4426950408889634;
   constexpr double kLn2High =
       6.93147180369123816490e-01;  // fdlibm e_exp.c: 33 bits, products are exact
   constexpr double kLn2Low = 1.90821492927058770002e-10;
   constexpr double kRoundToInt = 6755399441055744.0;  // 1.5 * 2^52
-  const double shifted = x * kLog2E + kRoundToInt;
-  const double n = shifted - kRoundToInt;
-  const double r = (x - n * kLn2High) - n * kLn2Low;
-  double p = 1.0 / 6227020800;
-  p = p * r + 1.0 / 479001600;
+  const Real shifted = x * kLog2E + kRoundToInt;
+  const Real n = shifted - kRoundToInt;
+  const Real r = (x - n * kLn2High) - n * kLn2Low;
+  Real p = 1.0 / 6227020800 * r + 1.0 / 479001600;
   p = p * r + 1.0 / 39916800;
   p = p * r + 1.0 / 3628800;
   p = p * r + 1.0 / 362880;
@@ -35,21 +36,16 @@ inline double exp_exact(double x) noexcept {
   p = p * r + 1.0;
   p = p * r + 1.0;
   // The low bits of `shifted` are n; adding them to the exponent multiplies by 2^n.
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(p) +
-                               (std::bit_cast<std::uint64_t>(shifted) << 52));
+  return std::bit_cast<Real>(std::bit_cast<Bits>(p) + (std::bit_cast<Bits>(shifted) << 52));
 }
 
-/// Floats in order as signed integers (-0 just below +0); NaNs lie beyond the infinities of their
-/// sign.
-inline std::int32_t order_key(float value) noexcept {
-  const auto bits = std::bit_cast<std::int32_t>(value);
-  return bits ^ ((bits >> 31) & 0x7FFFFFFF);
+/// e^x for x <= 0, as exp_of(); 0 below -700.
+inline double exp_exact(double x) noexcept {
+  return x >= -700 ? exp_of<double, std::uint64_t>(x) : 0;
 }
 
-/// The float of a key.
-inline float from_order_key(std::int32_t key) noexcept {
-  return std::bit_cast<float>(key ^ ((key >> 31) & 0x7FFFFFFF));
-}
+/// exp_exact() of `count` values in [-700, 0], in place; the same bits.
+void exp_exact_all(double* x, std::size_t count) noexcept;
 
 /// Bound on the relative error of exp_sum_fast over terms down to e^-40: rounding of the argument,
 /// at most 40 * 2^-22, of the lanes' sums, 2^-20, and of the polynomial. A deeper term is off by

@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <unordered_map>
+#include <span>
 
 #include "libr1/text/byte_alphabet.hpp"
+#include "libr1/text/spelling_index.hpp"
 #include "libr1/text/utf8.hpp"
 #include "libr1/text/well_known_tokens.hpp"
 #include "r1/error.hpp"
@@ -20,7 +21,8 @@ namespace {
 /// Rows that only fill the vocabulary up: `[PAD151665]` (with its own id), `<unused12>`, or no
 /// spelling at all.
 bool is_filler(std::string_view spelling, std::size_t id) {
-  if (spelling.empty() || spelling == fmt::format("[PAD{}]", id)) return true;
+  if (spelling.empty()) return true;
+  if (spelling.starts_with("[PAD")) return spelling == fmt::format("[PAD{}]", id);
   if (!spelling.starts_with("<unused") || !spelling.ends_with('>')) return false;
   const std::string_view digits = spelling.substr(7, spelling.size() - 8);
   return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
@@ -39,21 +41,13 @@ std::optional<char> hex_byte(std::string_view spelling) {
   return static_cast<char>(value);
 }
 
-/// Spellings of normal tokens, as the file writes them.
-using SpellingMap = std::unordered_map<std::string_view, TokenId>;
-
-SpellingMap normal_spellings(const TokenizerSpec& spec, const std::vector<TokenKind>& kinds) {
-  SpellingMap map;
-  map.reserve(spec.tokens.size());
-  for (std::size_t i = 0; i < spec.tokens.size(); ++i) {
-    if (kinds[i] == TokenKind::normal) map.emplace(spec.tokens[i], static_cast<TokenId>(i));
+/// The first eight bytes as a number that is ordered as they are; missing ones count as zeros.
+std::uint64_t leading_bytes(std::string_view text) {
+  std::uint64_t out = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    out = out << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0U);
   }
-  return map;
-}
-
-TokenId find_spelling(const SpellingMap& map, std::string_view spelling) {
-  const auto found = map.find(spelling);
-  return found == map.end() ? -1 : found->second;
+  return out;
 }
 
 }  // namespace
@@ -133,20 +127,34 @@ void Vocabulary::read_kinds(const TokenizerSpec& spec, const WarningSink& warn) 
 }
 
 void Vocabulary::promote_well_known(const TokenizerSpec& spec, const WarningSink& warn) {
+  struct Found {
+    std::optional<std::size_t> last;
+    bool has_added = false;
+  };
+  const std::span<const WellKnownToken> known = well_known_tokens();
+  std::vector<Found> found(known.size());
+  std::array<bool, 256> is_first{};
+  for (const WellKnownToken& token : known) {
+    is_first[static_cast<unsigned char>(token.spelling.front())] = true;
+  }
+  for (std::size_t i = 0; i < spec.tokens.size(); ++i) {
+    const std::string& spelling = spec.tokens[i];
+    if (kinds_[i] == TokenKind::unused || !is_first[static_cast<unsigned char>(spelling[0])]) {
+      continue;
+    }
+    for (std::size_t j = 0; j < known.size(); ++j) {
+      if (spelling != known[j].spelling) continue;
+      found[j].has_added = found[j].has_added || kinds_[i] != TokenKind::normal;
+      // Added tokens follow the normal vocabulary, so the last one of that spelling is meant.
+      found[j].last = i;
+    }
+  }
   std::size_t promoted = 0;
   std::size_t first = 0;
-  for (const WellKnownToken& known : well_known_tokens()) {
-    std::optional<std::size_t> candidate;
-    bool has_added = false;
-    for (std::size_t i = 0; i < spec.tokens.size(); ++i) {
-      if (spec.tokens[i] != known.spelling || kinds_[i] == TokenKind::unused) continue;
-      has_added = has_added || kinds_[i] != TokenKind::normal;
-      // Added tokens follow the normal vocabulary, so the last one of that spelling is meant.
-      candidate = i;
-    }
-    if (!candidate || has_added) continue;
-    kinds_[*candidate] = known.kind;
-    if (promoted++ == 0) first = *candidate;
+  for (std::size_t j = 0; j < known.size(); ++j) {
+    if (!found[j].last || found[j].has_added) continue;
+    kinds_[*found[j].last] = known[j].kind;
+    if (promoted++ == 0) first = *found[j].last;
   }
   if (promoted > 0 && warn && !spec.kinds.empty()) {
     warn(fmt::format(
@@ -172,14 +180,25 @@ void Vocabulary::read_bytes(const TokenizerSpec& spec) {
 }
 
 void Vocabulary::index_bytes(const TokenizerSpec& spec, const WarningSink& warn) {
+  // Most tokens differ within eight bytes, which spares the comparison of strings.
+  struct Key {
+    std::uint64_t leading;
+    TokenId id;
+  };
+  std::vector<Key> keys;
+  keys.reserve(bytes_.size());
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
-    if (kinds_[i] != TokenKind::unused) by_bytes_.push_back(static_cast<TokenId>(i));
+    if (kinds_[i] == TokenKind::unused) continue;
+    keys.push_back({leading_bytes(bytes_[i]), static_cast<TokenId>(i)});
   }
-  std::sort(by_bytes_.begin(), by_bytes_.end(), [this](TokenId a, TokenId b) {
-    const int order = bytes(a).compare(bytes(b));
+  std::sort(keys.begin(), keys.end(), [this](const Key& a, const Key& b) {
+    if (a.leading != b.leading) return a.leading < b.leading;
+    const int order = bytes(a.id).compare(bytes(b.id));
     if (order != 0) return order < 0;
-    return is_added(a) != is_added(b) ? is_added(a) : a < b;
+    return is_added(a.id) != is_added(b.id) ? is_added(a.id) : a.id < b.id;
   });
+  by_bytes_.reserve(keys.size());
+  for (const Key& key : keys) by_bytes_.push_back(key.id);
   std::size_t duplicates = 0;
   TokenId example = -1;
   for (std::size_t i = 1; i < by_bytes_.size(); ++i) {
@@ -202,12 +221,12 @@ void Vocabulary::read_merges(const TokenizerSpec& spec, const WarningSink& warn)
                 fmt::format("{}: tokenizer.ggml.merges: expected an array of strings, got none",
                             spec.file));
   }
-  const SpellingMap ids = normal_spellings(spec, kinds_);
+  const SpellingIndex ids(spec.tokens, kinds_);
   std::size_t missing_bytes = 0;
   for (std::size_t byte = 0; byte < 256; ++byte) {
     std::string letter;
     append_utf8(letter, byte_to_letter(static_cast<std::uint8_t>(byte)));
-    byte_ids_[byte] = find_spelling(ids, letter);
+    byte_ids_[byte] = ids.find(letter);
     missing_bytes += byte_ids_[byte] < 0 ? 1 : 0;
   }
   if (missing_bytes > 0 && warn) {
@@ -227,8 +246,7 @@ void Vocabulary::read_merges(const TokenizerSpec& spec, const WarningSink& warn)
     const std::string_view right = rule.substr(std::min(blank + 1, rule.size()));
     joined.assign(left);
     joined += right;
-    const BpeMerge merge{find_spelling(ids, left), find_spelling(ids, right),
-                         find_spelling(ids, joined)};
+    const BpeMerge merge{ids.find(left), ids.find(right), ids.find(joined)};
     if (merge.left >= 0 && merge.right >= 0 && merge.result >= 0) {
       merges_.push_back(merge);
     } else if (ignored++ == 0) {

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include "tests/e2e/generate_tool.hpp"
@@ -89,6 +91,20 @@ TEST_CASE("CPUs without AVX2 or AVX-512 take a lower tier, and one below all is 
   const auto refused = run("core2duo", {"Q"});
   CHECK(refused.exit_code == 1);
   CHECK(contains(refused.err, "r1-generate: error: isa: this CPU runs none of baseline"));
+}
+
+TEST_CASE("huge pages that are not reserved are one warning, and the answer comes all the same",
+          "[e2e]") {
+  std::int64_t reserved = 0;
+  std::ifstream("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages") >> reserved;
+  const auto result = generate({"--huge-pages", "--temp", "0", kChickens});
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "鸡有23只"));
+  const std::string warning = "r1-generate: warning: huge pages: expected ";
+  const auto at = result.err.find(warning);
+  CHECK((at != std::string::npos) == (reserved == 0));
+  if (at == std::string::npos) return;
+  CHECK(result.err.find(warning, at + 1) == std::string::npos);
 }
 
 }  // namespace r1::e2e

@@ -16,6 +16,9 @@ LC_ALL=C awk '
     # libr1, lowest folder first: a folder includes itself and lower ones.
     count = split("base gguf text model runtime sampling engine convert", order, " ")
     for (i = 1; i <= count; ++i) rank[order[i]] = i
+    # Tiers whose traits are another tier and a few instructions more.
+    extends["avx_vnni"] = "avx2"
+    extends["neon_dotprod"] = "neon"
     bad = 0
   }
 
@@ -103,7 +106,8 @@ LC_ALL=C awk '
     if (!starts(name, "kernels/")) fail("kernels may include kernels/ only, got " name)
     else if (folder == "api" && to[2] != "api") fail("kernels/api may include itself only, got " name)
     else if (to[2] == "reference" && folder != "reference") fail("kernels/reference is for tests only, got " name)
-    else if (to[2] == "isa" && (folder != "isa" || to[3] != part[3])) fail("a tier is included by itself only, got " name)
+    else if (to[2] == "isa" && (folder != "isa" || (to[3] != part[3] && to[3] != extends[part[3]])))
+      fail("a tier is included by itself and by its extension only, got " name)
   }
 
   area == "kernels" && !quoted {

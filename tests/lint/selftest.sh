@@ -103,7 +103,7 @@ breach $include "kernels may include kernels/ only" kernels/dispatch.cpp '#inclu
 breach $include "kernels may include kernels/ only" kernels/isa/avx2/a.cpp '#include "r1/a.hpp"'
 breach $include "kernels/api may include itself" kernels/api/a.hpp '#include "kernels/formats/a.hpp"'
 breach $include "for tests only" kernels/formats/a.cpp '#include "kernels/reference/a.hpp"'
-breach $include "included by itself only" kernels/isa/avx2/a.cpp '#include "kernels/isa/baseline/isa.hpp"'
+breach $include "included by itself and by its extension only" kernels/isa/avx2/a.cpp '#include "kernels/isa/baseline/isa.hpp"'
 breach $include "fmt has no door in kernels" kernels/dispatch.cpp '#include <fmt/format.h>'
 breach $include "xsimd is for" kernels/dispatch.cpp '#include <xsimd/xsimd.hpp>'
 breach $include "no std containers" kernels/isa/avx2/a.cpp '#include <vector>'
@@ -178,6 +178,10 @@ commands /s/libr1/base/a.cpp '-O3 -march=native'
 refuses $check "forbidden flag -march=native" "$work/compile_commands.json"
 commands /s/kernels/isa/avx2/a.cpp "-O3 -ffast-math $tier"
 refuses $check "forbidden flag -ffast-math" "$work/compile_commands.json"
+commands /s/kernels/isa/neon_dotprod/a.cpp "-O2 -march=armv8.2-a+dotprod $tier"
+passes $check "$work/compile_commands.json"
+commands /s/kernels/isa/neon/a.cpp "-O2 -march=armv8.2-a+dotprod $tier"
+refuses $check "forbidden flag -march=armv8.2-a+dotprod" "$work/compile_commands.json"
 commands /s/kernels/dispatch.cpp '-O3'
 refuses $check "expected -ffp-contract=off" "$work/compile_commands.json"
 commands /s/kernels/isa/avx2/a.cpp "-O2 -O1 $tier"
@@ -187,11 +191,17 @@ refuses $check "expected -Dxsimd=xsimd_<tier>" "$work/compile_commands.json"
 echo '[]' > "$work/compile_commands.json"
 refuses $check "expected compile commands of tiers" "$work/compile_commands.json"
 
-# object FLAGS CODE: compiles CODE to $work/a.o.
+# object FLAGS CODE: compiles CODE to $work/a.o. Other architectures have no -mavx2, which only says what sort of
+# object it is.
+architecture=$("$compiler" -dumpmachine)
 object() {
+  local flags=$1
+  if [[ $architecture != x86_64* ]]; then
+    flags=${flags/#-mavx2/}
+  fi
   printf '%b\n' "$2" > "$work/a.cpp"
   # shellcheck disable=SC2086
-  "$compiler" -std=c++20 -O2 $1 -c "$work/a.cpp" -o "$work/a.o"
+  "$compiler" -std=c++20 -O2 $flags -c "$work/a.cpp" -o "$work/a.o"
 }
 objects=check_objects.sh
 table='namespace r1::kernels::avx2 { extern const int kTable; const int kTable = 1; }'
@@ -213,7 +223,16 @@ refuses $objects "no such object" plain "$work/none.o"
 floats='void f(float* x, const float* y) { for (int i = 0; i < 64; ++i) x[i] += y[i]; }'
 object '' "$floats"
 passes $objects plain "$work/a.o"
-if [[ $(uname -m) == x86_64 ]]; then
+if [[ $architecture == aarch64* ]]; then
+  object '-O3 -march=armv8.2-a+dotprod' '#include <arm_neon.h>\nint32x4_t f(int32x4_t a, int8x16_t b) { return vdotq_s32(a, b, b); }'
+  refuses $objects "sdot" plain "$work/a.o"
+  refuses $objects "sdot" tier neon "$work/a.o"
+  object '-march=armv8.1-a' '#include <atomic>\nint f(std::atomic<int>& x) { return x.fetch_add(1); }'
+  refuses $objects "ldaddal" plain "$work/a.o"
+  object '-O3 -march=armv8.2-a+sve' "$floats"
+  refuses $objects "instruction beyond what every supported CPU has" plain "$work/a.o"
+fi
+if [[ $architecture == x86_64* ]]; then
   object '-O3 -mavx' "$floats"
   refuses $objects "instruction beyond what every supported CPU has" plain "$work/a.o"
   object '-O3 -mavx512f -mprefer-vector-width=512' "$floats"

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <thread>
 
+#include "tools/command_line/program.hpp"
+
 namespace r1_tools {
 namespace {
 
@@ -25,8 +27,6 @@ std::atomic<int> g_count{0};
 std::atomic<int> g_answer_count{0};
 std::atomic<int> g_wake_fd{-1};
 sem_t g_stop_wanted;
-
-constexpr int kExitInterrupted = 130;
 
 void on_interrupt(int) {
   const int saved_errno = errno;

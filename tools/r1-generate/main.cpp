@@ -1,15 +1,13 @@
-// r1-generate: answers one prompt or chats. This file puts the parts together and turns errors into
-// one line and an exit code.
-#include <fcntl.h>
+// r1-generate: answers one prompt or chats. This file puts the parts together.
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <exception>
 #include <string>
 #include <vector>
 
-#include "r1/error.hpp"
+#include "tools/command_line/console.hpp"
+#include "tools/command_line/program.hpp"
+#include "tools/command_line/tiers.hpp"
 #include "tools/r1-generate/chat.hpp"
 #include "tools/r1-generate/interrupt.hpp"
 #include "tools/r1-generate/line_editor.hpp"
@@ -17,20 +15,9 @@
 #include "tools/r1-generate/report.hpp"
 #include "tools/r1-generate/run.hpp"
 #include "tools/r1-generate/text_input.hpp"
-#include "tools/r1-generate/usage_error.hpp"
 
 namespace r1_tools {
 namespace {
-
-/// Fills closed standard descriptors, so that no model file becomes "standard output". The mode is
-/// the wrong one on purpose: reads and writes then fail as on a closed descriptor.
-void fill_standard_descriptors() {
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    if (fcntl(fd, F_GETFD) >= 0) continue;
-    const int opened = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    static_cast<void>(opened);
-  }
-}
 
 /// Text of the command line that goes to the model.
 void check_argument_texts(Options& options) {
@@ -49,7 +36,9 @@ void note_options_without_use(const Options& options) {
   write_message("note", fmt::format("without effect here: {}", names));
 }
 
-int run(Options options) {
+int run(const std::vector<std::string>& arguments) {
+  use_utf8_locale();
+  Options options = parse_options(arguments);
   if (options.help) {
     write_out(*options.help);
     return kExitOk;
@@ -76,21 +65,9 @@ int run(Options options) {
 }
 
 }  // namespace
+
+const std::string_view kProgram = "r1-generate";
+
 }  // namespace r1_tools
 
-int main(int argc, char** argv) {
-  using namespace r1_tools;
-  fill_standard_descriptors();
-  // A reader that goes away (| head) ends the program without a word, whatever the parent ignored.
-  std::signal(SIGPIPE, SIG_DFL);
-  use_utf8_locale();
-  try {
-    return run(parse_options(std::vector<std::string>(argv + 1, argv + argc)));
-  } catch (const UsageError& error) {
-    write_message("error", error.what());
-    return kExitUsage;
-  } catch (const std::exception& error) {
-    write_message("error", error.what());
-    return kExitFailed;
-  }
-}
+int main(int argc, char** argv) { return r1_tools::run_program(argc, argv, r1_tools::run); }

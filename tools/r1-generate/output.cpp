@@ -1,30 +1,13 @@
-// Writing by write(2): every piece is visible at once, and ENOSPC is noticed where it happens.
+// Which pieces are shown, dimmed or tagged, and without control characters.
 #include "tools/r1-generate/output.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <stdexcept>
-#include <system_error>
 
 namespace r1_tools {
 namespace {
 
 constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::string_view kPlain = "\x1b[0m";
-
-/// 0 or the errno of the failure.
-int write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
 
 /// `text` without control characters other than newline and tab. `\x1b]0;...` from a model would
 /// otherwise rename the window, or worse. U+0080..U+009F are C2 80..C2 9F.
@@ -43,28 +26,6 @@ std::string without_controls(std::string_view text) {
 }
 
 }  // namespace
-
-Screen screen_of(int fd) {
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  const bool dumb = term == nullptr || *term == '\0' || std::string_view(term) == "dumb";
-  const bool terminal = isatty(fd) == 1;
-  return {terminal, terminal && !dumb,
-          terminal && !dumb && (no_color == nullptr || *no_color == '\0')};
-}
-
-void write_out(std::string_view text) {
-  if (const int error = write_all(STDOUT_FILENO, text); error != 0) {
-    throw std::runtime_error(
-        fmt::format("cannot write to standard output: {}", std::generic_category().message(error)));
-  }
-}
-
-void write_err(std::string_view text) { write_all(STDERR_FILENO, text); }
-
-void write_message(std::string_view kind, std::string_view line) {
-  write_err(fmt::format("r1-generate: {}: {}\n", kind, line));
-}
 
 AnswerWriter::AnswerWriter(ThinkMode think, Screen screen) : think_(think), screen_(screen) {
   if (think_ == ThinkMode::automatic) think_ = screen.terminal ? ThinkMode::show : ThinkMode::hide;

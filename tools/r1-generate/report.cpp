@@ -3,34 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string_view>
-#include <vector>
 
 #include "r1/system.hpp"
-#include "tools/r1-generate/usage_error.hpp"
 
 namespace r1_tools {
 namespace {
-
-std::string compiler() {
-#if defined(__clang__)
-  return "Clang " __clang_version__;
-#else
-  return "GCC " __VERSION__;
-#endif
-}
-
-std::string joined_tiers(bool only_available) {
-  std::string names;
-  for (const r1::IsaSupport& tier : r1::isa_tiers()) {
-    if (only_available && !tier.available) continue;
-    names += (names.empty() ? "" : ", ") + tier.name;
-  }
-  return names;
-}
 
 std::string short_count(std::int64_t n) {
   const auto value = static_cast<double>(n);
@@ -140,24 +119,6 @@ std::string banner(const r1::Engine& engine) {
                      threads(info.threads), info.kv_tokens);
 }
 
-std::string version_text(const std::string& isa) {
-  const std::vector<r1::IsaSupport> tiers = r1::isa_tiers();
-  std::string in_use = isa;
-  if (in_use.empty()) {
-    for (const r1::IsaSupport& tier : tiers) {
-      if (tier.available) in_use = tier.name;
-    }
-  }
-  std::string text = fmt::format("r1-generate {}\n", r1::version());
-  for (const r1::IsaSupport& tier : tiers) {
-    text += fmt::format("isa {}: {}\n", tier.name,
-                        tier.name == in_use ? "in use"
-                        : tier.available    ? "available"
-                                            : "not on this CPU");
-  }
-  return text + fmt::format("compiler: {}\n", compiler());
-}
-
 std::string advice_line(const r1::Model& model, const r1::SamplingOptions& sampling,
                         bool has_system) {
   if (!model.info().is_r1) return "";
@@ -173,27 +134,6 @@ std::string advice_line(const r1::Model& model, const r1::SamplingOptions& sampl
   if (is_odd && has_system) line += " and ";
   if (has_system) line += "to put everything into the prompt instead of a system prompt";
   return line;
-}
-
-void check_isa(const std::string& isa) {
-  if (isa.empty()) return;
-  const std::vector<r1::IsaSupport> tiers = r1::isa_tiers();
-  const auto tier = std::find_if(tiers.begin(), tiers.end(),
-                                 [&](const r1::IsaSupport& entry) { return entry.name == isa; });
-  if (tier == tiers.end()) {
-    throw UsageError(fmt::format("--isa: expected one of {}, got '{}'", joined_tiers(false), isa));
-  }
-  if (!tier->available) {
-    throw std::runtime_error(
-        fmt::format("--isa: this CPU cannot run {}, only {}", isa, joined_tiers(true)));
-  }
-}
-
-void check_cpu() {
-  if (!joined_tiers(true).empty()) return;
-  throw std::runtime_error(fmt::format(
-      "isa: this CPU runs none of {}: the weakest of them needs SSE4.2 (any x86-64 CPU since 2011)",
-      joined_tiers(false)));
 }
 
 }  // namespace r1_tools

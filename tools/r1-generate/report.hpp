@@ -23,19 +23,9 @@ std::string engine_description(const r1::Engine& engine);
 /// How a chat introduces itself: the model, and how it runs; two lines.
 std::string banner(const r1::Engine& engine);
 
-/// What --version prints. `isa`: the tier asked for, empty for the best.
-std::string version_text(const std::string& isa);
-
 /// A line for runs that go against the advice of R1's authors; empty when there is nothing to say.
 /// A value that the model file itself sets is never complained about.
 std::string advice_line(const r1::Model& model, const r1::SamplingOptions& sampling,
                         bool has_system);
-
-/// Throws UsageError when `isa` is not a tier of this build, std::runtime_error when this CPU lacks
-/// it.
-void check_isa(const std::string& isa);
-
-/// Throws std::runtime_error when this CPU can run no tier at all.
-void check_cpu();
 
 }  // namespace r1_tools

@@ -5,9 +5,9 @@
 
 #include <utility>
 
+#include "tools/command_line/usage_error.hpp"
 #include "tools/embedded/embedded_model.hpp"
 #include "tools/r1-generate/report.hpp"
-#include "tools/r1-generate/usage_error.hpp"
 
 namespace r1_tools {
 namespace {

@@ -4,16 +4,14 @@
 #include <string>
 
 #include "r1/engine.hpp"
+#include "tools/command_line/console.hpp"
+#include "tools/command_line/program.hpp"
+#include "tools/command_line/status_line.hpp"
 #include "tools/r1-generate/interrupt.hpp"
 #include "tools/r1-generate/options.hpp"
 #include "tools/r1-generate/output.hpp"
-#include "tools/r1-generate/status_line.hpp"
 
 namespace r1_tools {
-
-/// Codes that the program ends with; 141 (128 + SIGPIPE) comes from the system when a reader goes
-/// away.
-enum ExitCode : int { kExitOk = 0, kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 130 };
 
 /// What running a session needs; all of it outlives the run.
 struct Run {

@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "tools/command_line/usage_error.hpp"
 #include "tools/r1-generate/encoding.hpp"
 #include "tools/r1-generate/output.hpp"
-#include "tools/r1-generate/usage_error.hpp"
 
 namespace r1_tools {
 namespace {

@@ -51,10 +51,6 @@ struct FloatIsa {
   static V select_less(V a, V b, V yes, V no) {
     return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
   }
-  /// Lanes [begin, end) of v, `other` elsewhere; the bounds may lie outside the vector.
-  static V keep_lanes(V v, int begin, int end, V other) {
-    return _mm256_blendv_ps(other, v, _mm256_castsi256_ps(lanes(begin, end)));
-  }
   /// Sum and maximum of all lanes, in an order of their own that never changes.
   static float sum(V v) {
     const __m128 four = _mm256_castps256_ps128(v) + _mm256_extractf128_ps(v, 1);

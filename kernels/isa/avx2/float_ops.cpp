@@ -13,6 +13,7 @@ constinit const FloatKernels float_kernels = {
     .rope = &rope<FloatIsa>,
     .kv_write = {&kv_write<FloatIsa, float>, &kv_write<FloatIsa, std::uint16_t>},
     .attention = {&attention<FloatIsa, float>, &attention<FloatIsa, std::uint16_t>},
+    .attention_fold = &attention_fold<FloatIsa>,
     .all_finite = &all_finite<FloatIsa>,
 };
 

@@ -14,17 +14,22 @@ namespace {
 struct Isa {
   using F = __m256;
   using I = __m256i;
+  using Pairs = I;
   static constexpr int kLanes = 8;
 
-  /// False: products meet in int16 (pairs, widen), and signed codes are signed bytes.
+  /// False: products meet in int16 (pairs, widen).
   static constexpr bool kByteDot = false;
+  static constexpr bool kSignedCodes = true;
   /// int32 that, read as a float, is 1.5 * 2^23: sums started there need no conversion.
   static constexpr std::int32_t kSumStart = 0x4b400000;
   /// Tile of the staged q8 kernel, in vectors x activation rows (bench/matmul_bench.cpp).
   static constexpr int kTileVecs = 2;
-  static constexpr int kTileRows = 4;
+  static constexpr int kTileRows = 3;
+  static constexpr int kDirectRows = 4;
   /// Rows of the float kernel's tile: 4 chains x 3 rows of one vector.
   static constexpr int kFloatRows = 3;
+  /// Vectors of one pass over a panel for one row.
+  static constexpr int kFloatVecs = 1;
 
   static F zero() { return _mm256_setzero_ps(); }
   static F broadcast(float x) { return _mm256_set1_ps(x); }
@@ -58,6 +63,11 @@ struct Isa {
     std::memcpy(&four, p, 4);
     return _mm256_set1_epi32(four);
   }
+  /// The 4 activations of k-group kGroup as the dot takes them; `codes` are the block's 32.
+  template <int kGroup>
+  static I activations(const std::uint8_t* codes) {
+    return broadcast4(codes + 4 * kGroup);
+  }
   static I bits_and(I a, I b) { return _mm256_and_si256(a, b); }
   static I bits_xor(I a, I b) { return _mm256_xor_si256(a, b); }
   /// (a & mask) | b
@@ -83,11 +93,14 @@ struct Isa {
 
   /// Sums of two neighbouring products in int16; w unsigned, x signed.
   static I pairs(I w, I x) { return _mm256_maddubs_epi16(w, x); }
-  /// |w| of signed bytes, as unsigned bytes.
-  static I magnitude(I w) { return _mm256_abs_epi8(w); }
-  /// x with the sign of w applied.
-  static I with_sign(I x, I w) { return _mm256_sign_epi8(x, w); }
-  static I add_words16(I a, I b) { return _mm256_add_epi16(a, b); }
+  static I add_pairs(I sum, I w, I x) {
+    sum = _mm256_add_epi16(sum, pairs(w, x));
+    // GCC 12 would make all products first and spill them: a quarter of the prefill speed.
+    __asm__("" : "+x"(sum));
+    return sum;
+  }
+  /// The same of signed w: |w| times x with the sign of w.
+  static I signed_pairs(I w, I x) { return pairs(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w)); }
   /// sum + the two int16 of each lane.
   static I widen(I sum, I pairs16) {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs16, _mm256_set1_epi16(1)));
@@ -153,8 +166,6 @@ struct Isa {
       sums[half] = static_cast<std::int16_t>(_mm_cvtsi128_si32(fours));
     }
   }
-
-  static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 
  private:
   static __m256i first(int count) {

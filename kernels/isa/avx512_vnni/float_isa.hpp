@@ -14,11 +14,12 @@ struct FloatIsa {
   using V = __m512;
   using D = __m512d;
   static constexpr int kWidth = 16;
-  /// Register tile of attention: 6 vectors x 4 units of 16 columns, 24 of the 32 registers.
-  static constexpr int kTileRows = 6;
-  static constexpr int kTileUnits = 4;
+  /// Register tile of attention: 12 vectors x 2 units of 16 columns, 24 of the 32 registers.
+  /// Against 6 x 4 a pair of pages stays in L1, and 7 heads are one tile.
+  static constexpr int kTileRows = 12;
+  static constexpr int kTileUnits = 2;
   /// Query vectors up to which f16 pages are converted in registers, again for every register tile.
-  static constexpr int kDirectVectors = 8;
+  static constexpr int kDirectVectors = 12;
 
   static V load(const float* p) { return _mm512_loadu_ps(p); }
   static void store(float* p, V v) { _mm512_storeu_ps(p, v); }
@@ -50,13 +51,6 @@ struct FloatIsa {
   /// a < b ? yes : no, lane by lane; NaN chooses `no`.
   static V select_less(V a, V b, V yes, V no) {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes);
-  }
-  /// Lanes [begin, end) of v, `other` elsewhere; the bounds may lie outside the vector.
-  static V keep_lanes(V v, int begin, int end, V other) {
-    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __mmask16 keep = _mm512_cmpge_epi32_mask(lane, _mm512_set1_epi32(begin)) &
-                           _mm512_cmplt_epi32_mask(lane, _mm512_set1_epi32(end));
-    return _mm512_mask_blend_ps(keep, other, v);
   }
   /// Sum and maximum of all lanes, in an order of their own that never changes.
   static float sum(V v) { return _mm512_reduce_add_ps(v); }

@@ -18,13 +18,17 @@ struct Isa {
   /// True: dot() takes unsigned codes into int32 without an int16 step, and signed codes come with
   /// a bias of 128.
   static constexpr bool kByteDot = true;
+  static constexpr bool kSignedCodes = false;
   /// int32 that, read as a float, is 1.5 * 2^23: sums started there need no conversion.
   static constexpr std::int32_t kSumStart = 0x4b400000;
   /// Tile of the staged q8 kernel, in vectors x activation rows (bench/matmul_bench.cpp).
   static constexpr int kTileVecs = 2;
   static constexpr int kTileRows = 6;
+  static constexpr int kDirectRows = 8;
   /// Rows of the float kernel's tile: 4 chains x 6 rows of one vector.
   static constexpr int kFloatRows = 6;
+  /// Vectors of one pass over a panel for one row.
+  static constexpr int kFloatVecs = 1;
 
   static F zero() { return _mm512_setzero_ps(); }
   static F broadcast(float x) { return _mm512_set1_ps(x); }
@@ -57,6 +61,11 @@ struct Isa {
     std::int32_t four;
     std::memcpy(&four, p, 4);
     return _mm512_set1_epi32(four);
+  }
+  /// The 4 activations of k-group kGroup as the dot takes them; `codes` are the block's 32.
+  template <int kGroup>
+  static I activations(const std::uint8_t* codes) {
+    return broadcast4(codes + 4 * kGroup);
   }
   static I bits_and(I a, I b) { return _mm512_and_si512(a, b); }
   /// (a & mask) | b
@@ -130,8 +139,6 @@ struct Isa {
       sums[half] = static_cast<std::int16_t>(_mm512_reduce_add_epi32(code));
     }
   }
-
-  static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 
  private:
   static __mmask16 first(int count) { return static_cast<__mmask16>((1U << count) - 1U); }

@@ -13,10 +13,11 @@ extern const MatrixSet<BlockFormats::kCount> block_matrices;
 extern const MatrixSet<SuperFormats::kCount> super_matrices;
 extern const MatrixSet<TableFormats::kCount> table_matrices;
 extern const FloatKernels float_kernels;
+extern const ProbeKernels probes;
 
 extern const KernelTable table;
 constexpr KernelTable table =
-    make_table(IsaTier::avx512_vnni, encode_f32<Isa>, encode_q8<Isa>, float_kernels, plain_matrices,
-               block_matrices, super_matrices, table_matrices);
+    make_table(IsaTier::avx512_vnni, encode_f32<Isa>, encode_q8<Isa>, float_kernels, probes,
+               plain_matrices, block_matrices, super_matrices, table_matrices);
 
 }  // namespace r1::kernels::avx512_vnni

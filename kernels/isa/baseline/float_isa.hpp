@@ -101,13 +101,6 @@ struct FloatIsa {
   }
   /// a < b ? yes : no, lane by lane; NaN chooses `no`.
   static V select_less(V a, V b, V yes, V no) { return _mm_blendv_ps(no, yes, _mm_cmplt_ps(a, b)); }
-  /// Lanes [begin, end) of v, `other` elsewhere; the bounds may lie outside the vector.
-  static V keep_lanes(V v, int begin, int end, V other) {
-    const __m128i lane = _mm_setr_epi32(0, 1, 2, 3);
-    const __m128i keep = _mm_and_si128(_mm_cmpgt_epi32(lane, _mm_set1_epi32(begin - 1)),
-                                       _mm_cmpgt_epi32(_mm_set1_epi32(end), lane));
-    return _mm_blendv_ps(other, v, _mm_castsi128_ps(keep));
-  }
   /// Sum and maximum of all lanes, in an order of their own that never changes.
   static float sum(V v) {
     const V two = v + _mm_movehl_ps(v, v);

@@ -14,17 +14,22 @@ namespace {
 struct Isa {
   using F = __m128;
   using I = __m128i;
+  using Pairs = I;
   static constexpr int kLanes = 4;
 
-  /// False: products meet in int16 (pairs, widen), and signed codes are signed bytes.
+  /// False: products meet in int16 (pairs, widen).
   static constexpr bool kByteDot = false;
+  static constexpr bool kSignedCodes = true;
   /// Without fma a sum has to be converted, so it starts at its own zero.
   static constexpr std::int32_t kSumStart = 0;
   /// Tile of the staged q8 kernel, in vectors x activation rows (bench/matmul_bench.cpp).
   static constexpr int kTileVecs = 2;
   static constexpr int kTileRows = 4;
+  static constexpr int kDirectRows = 1;
   /// Rows of the float kernel's tile: 4 chains x 2 rows of one vector.
   static constexpr int kFloatRows = 2;
+  /// Vectors of one pass over a panel for one row.
+  static constexpr int kFloatVecs = 1;
 
   static F zero() { return _mm_setzero_ps(); }
   static F broadcast(float x) { return _mm_set1_ps(x); }
@@ -82,6 +87,11 @@ struct Isa {
     std::memcpy(&four, p, 4);
     return _mm_set1_epi32(four);
   }
+  /// The 4 activations of k-group kGroup as the dot takes them; `codes` are the block's 32.
+  template <int kGroup>
+  static I activations(const std::uint8_t* codes) {
+    return broadcast4(codes + 4 * kGroup);
+  }
   static I bits_and(I a, I b) { return _mm_and_si128(a, b); }
   static I bits_xor(I a, I b) { return _mm_xor_si128(a, b); }
   /// (a & mask) | b
@@ -100,11 +110,13 @@ struct Isa {
 
   /// Sums of two neighbouring products in int16; w unsigned, x signed.
   static I pairs(I w, I x) { return _mm_maddubs_epi16(w, x); }
-  /// |w| of signed bytes, as unsigned bytes.
-  static I magnitude(I w) { return _mm_abs_epi8(w); }
-  /// x with the sign of w applied.
-  static I with_sign(I x, I w) { return _mm_sign_epi8(x, w); }
-  static I add_words16(I a, I b) { return _mm_add_epi16(a, b); }
+  static I add_pairs(I sum, I w, I x) {
+    sum = _mm_add_epi16(sum, pairs(w, x));
+    __asm__("" : "+x"(sum));  // see avx2
+    return sum;
+  }
+  /// The same of signed w: |w| times x with the sign of w.
+  static I signed_pairs(I w, I x) { return pairs(_mm_abs_epi8(w), _mm_sign_epi8(x, w)); }
   /// sum + the two int16 of each lane.
   static I widen(I sum, I pairs16) {
     return _mm_add_epi32(sum, _mm_madd_epi16(pairs16, _mm_set1_epi16(1)));
@@ -158,8 +170,6 @@ struct Isa {
       sums[half] = static_cast<std::int16_t>(_mm_cvtsi128_si32(fours));
     }
   }
-
-  static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 
  private:
   static __m128i four_bytes(const void* p) {

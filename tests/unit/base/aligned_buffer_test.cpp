@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "r1/error.hpp"
 
 using r1::base::AlignedBuffer;
+using r1::base::Pages;
 
 namespace {
 
@@ -36,6 +38,16 @@ bool mlock_is_real() {
   void* const page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   munmap(page, 4096);
   return mlock(page, 4096) != 0;
+}
+
+// Huge pages of 2 MiB that a program could reserve now.
+std::int64_t free_huge_pages() {
+  const std::string folder = "/sys/kernel/mm/hugepages/hugepages-2048kB/";
+  std::int64_t free = 0;
+  std::int64_t promised = 0;
+  std::ifstream(folder + "free_hugepages") >> free;
+  std::ifstream(folder + "resv_hugepages") >> promised;
+  return free - promised;
 }
 
 // lock() in a child without privileges and with the given limit.
@@ -172,4 +184,39 @@ TEST_CASE("locked memory can be released all the same") {
   CHECK(all_are(buffer, 0, 4096, 3));
   CHECK(all_are(buffer, 4096, 12288, 0));
   CHECK(all_are(buffer, 12288, buffer.size(), 3));
+}
+
+TEST_CASE("without enough reserved huge pages a buffer lies on normal ones") {
+  const auto bytes = static_cast<std::size_t>(free_huge_pages() + 1) * 2 * kMiB;
+  const AlignedBuffer buffer(bytes, "test", Pages::reserved);
+  CHECK(buffer.pages() == Pages::advised);
+  CHECK(buffer.size() == bytes);
+  CHECK(all_are(buffer, 0, bytes, 0));
+  CHECK(AlignedBuffer(0, "test", Pages::reserved).pages() == Pages::advised);
+}
+
+TEST_CASE("a buffer on reserved huge pages does what others do") {
+  if (free_huge_pages() < 2) {
+    WARN("skipped: no reserved huge pages (sysctl vm.nr_hugepages=2 as root)");
+    return;
+  }
+  const std::int64_t before = free_huge_pages();
+  {
+    AlignedBuffer first(3 * kMiB, "test", Pages::reserved);
+    REQUIRE(first.pages() == Pages::reserved);
+    CHECK(free_huge_pages() == before - 2);
+    CHECK(address(first) % (2 * kMiB) == 0);
+    CHECK(all_are(first, 0, first.size(), 0));
+    std::memset(first.data(), 3, first.size());
+    AlignedBuffer second(std::move(first));
+    CHECK(first.pages() == Pages::advised);
+    CHECK(second.pages() == Pages::reserved);
+    second.release(4096, 2 * kMiB);
+    CHECK(all_are(second, 0, 4096, 3));
+    CHECK(all_are(second, 4096, 4096 + 2 * kMiB, 0));
+    CHECK(all_are(second, 4096 + 2 * kMiB, second.size(), 3));
+    second.release(0, second.size());
+    CHECK(all_are(second, 0, second.size(), 0));
+  }
+  CHECK(free_huge_pages() == before);
 }

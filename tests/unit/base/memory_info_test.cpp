@@ -9,6 +9,7 @@
 
 #include "tests/unit/base/fake_root.hpp"
 
+using r1::base::huge_page_shortage;
 using r1::base::memory_budget;
 using r1::base::MemoryBudget;
 using r1::base::process_memory;
@@ -148,4 +149,19 @@ TEST_CASE("the real machine says something") {
   CHECK(budget.available > 0);
   CHECK(budget.available <= budget.total);
   CHECK(budget.allowed <= budget.available);
+}
+
+TEST_CASE("a shortage of huge pages is told with the numbers and the remedy") {
+  FakeRoot root;
+  CHECK(huge_page_shortage(1, root.path()) ==
+        "huge pages: expected 1 reserved pages of 2 MiB, got a system without any; normal pages "
+        "are used");
+  const std::string folder = "/sys/kernel/mm/hugepages/hugepages-2048kB";
+  root.file(folder + "/nr_hugepages", "10\n")
+      .file(folder + "/free_hugepages", "7\n")
+      .file(folder + "/resv_hugepages", "3\n");
+  // 4 are free and not promised; 6 are in use or promised, 501 come on top.
+  CHECK(huge_page_shortage(1000 * kMiB + 1, root.path()) ==
+        "huge pages: expected 501 free reserved pages of 2 MiB, got 4 of 10; normal pages are used "
+        "(sysctl vm.nr_hugepages=507 as root reserves enough)");
 }

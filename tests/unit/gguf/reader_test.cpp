@@ -1,4 +1,4 @@
-// Reader: tensors by name, reading of ranges, files that shrink, real files.
+// Reader: tensors by name, reading of ranges, files that shrink, tensors that are made, real files.
 #include "libr1/gguf/reader.hpp"
 
 #include <atomic>
@@ -16,6 +16,21 @@ using gguf::Reader;
 using gguf::TensorInfo;
 
 std::span<std::byte> writable(std::string& text) { return std::as_writable_bytes(std::span(text)); }
+
+/// All of small_gguf() before its first tensor; the three take 32, 128 and 10 bytes.
+std::vector<std::byte> small_header() {
+  const GgufBytes file = small_gguf();
+  const auto bytes = file.span().first(file.bytes().size() - 170);
+  return {bytes.begin(), bytes.end()};
+}
+
+/// The bytes that small_gguf() has.
+void make_small(const TensorInfo& tensor, std::int64_t begin, std::span<std::byte> out) {
+  const unsigned number = tensor.name == "a" ? 1 : tensor.name == "b" ? 2 : 3;
+  const std::string all =
+      GgufBytes().pattern(static_cast<std::size_t>(tensor.bytes), number).bytes();
+  all.copy(reinterpret_cast<char*>(out.data()), out.size(), static_cast<std::size_t>(begin));
+}
 
 }  // namespace
 
@@ -146,6 +161,63 @@ TEST_CASE("threads may read at once", "[gguf]") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
+}
+
+TEST_CASE("a header and made tensors read like the whole file", "[gguf]") {
+  const GgufBytes file = small_gguf();
+  const Reader whole = Reader::from_memory(file.span(), "whole");
+  Reader moved = Reader::from_generator(small_header(), make_small, "made");
+  const Reader made = std::move(moved);
+  CHECK(made.name() == "made");
+  CHECK(made.keys() == whole.keys());
+  for (const std::string& key : whole.keys()) CHECK(made.get(key) == whole.get(key));
+  REQUIRE(made.tensors().size() == whole.tensors().size());
+  for (const TensorInfo& expected : whole.tensors()) {
+    const TensorInfo* tensor = made.find(expected.name);
+    REQUIRE(tensor != nullptr);
+    CHECK(tensor->shape == expected.shape);
+    CHECK(tensor->type == expected.type);
+    CHECK(tensor->offset == expected.offset);
+    CHECK(tensor_bytes(made, expected.name) == tensor_bytes(whole, expected.name));
+    CHECK(made.view(*tensor).empty());
+    CHECK_NOTHROW(made.release(*tensor, 0, tensor->bytes));
+  }
+}
+
+TEST_CASE("bytes of a tensor are made for ranges within it only", "[gguf]") {
+  std::vector<std::int64_t> asked;
+  const Reader reader = Reader::from_generator(
+      small_header(),
+      [&](const TensorInfo& tensor, std::int64_t begin, std::span<std::byte> out) {
+        if (tensor.name == "c") throw Error(ErrorCode::io, "c: cannot be made");
+        asked.insert(asked.end(), {begin, static_cast<std::int64_t>(out.size())});
+      },
+      "made");
+  CHECK(asked.empty());
+  std::string out(34, '\0');
+  const TensorInfo& b = *reader.find("b");
+  reader.read(b, 68, writable(out));
+  CHECK(asked == std::vector<std::int64_t>{68, 34});
+  for (const std::int64_t begin : {-1l, 69l, 102l, std::numeric_limits<std::int64_t>::max()}) {
+    const Error error = error_of([&] { reader.read(b, begin, writable(out)); });
+    CHECK(error.code() == ErrorCode::invalid_argument);
+  }
+  CHECK(asked.size() == 2);
+  const Error error = error_of([&] { reader.read(*reader.find("c"), 0, writable(out).first(10)); });
+  CHECK(std::string(error.what()) == "c: cannot be made");
+}
+
+TEST_CASE("a header without its tensors must be whole", "[gguf][L2]") {
+  const std::vector<std::byte> header = small_header();
+  // The last entry ends within the padding.
+  for (std::size_t bytes = 0; bytes + 32 <= header.size(); bytes += 3) {
+    CAPTURE(bytes);
+    const Error error = error_of([&] {
+      Reader::from_generator({header.begin(), header.begin() + static_cast<std::ptrdiff_t>(bytes)},
+                             make_small, "made");
+    });
+    CHECK(error.code() == ErrorCode::bad_file);
+  }
 }
 
 TEST_CASE("files of other writers load", "[gguf]") {

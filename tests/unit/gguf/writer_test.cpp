@@ -55,6 +55,25 @@ std::vector<T> extremes() {
 
 }  // namespace
 
+TEST_CASE("the header is all before the first tensor, and produces nothing", "[gguf][writer]") {
+  const std::uint32_t alignment = GENERATE(32u, 4096u);
+  Writer writer(alignment);
+  writer.add("key", std::string("value"));
+  int produced = 0;
+  const std::vector<std::byte> data(8, std::byte{7});
+  writer.add_tensor("t", {2}, WeightType::f32, [&](const Writer::Emit& emit) {
+    ++produced;
+    emit(data);
+  });
+  const std::vector<std::byte> header = writer.header();
+  CHECK(produced == 0);
+  CHECK(header.size() % alignment == 0);
+  const std::vector<std::byte> image = writer.image();
+  const auto first = Reader::from_memory(image, "image").tensors()[0].offset;
+  CHECK(first == static_cast<std::int64_t>(header.size()));
+  CHECK(std::equal(header.begin(), header.end(), image.begin()));
+}
+
 TEST_CASE("the image is what the format says", "[gguf][writer]") {
   Writer writer;
   std::vector<std::string> data;

@@ -105,6 +105,8 @@ class Cache {
     }
     args.out = out;
     args.out_stride = static_cast<std::int64_t>(stride);
+    GuardedBuffer<std::byte> scratch(kAttentionScratchBytes);
+    args.scratch = scratch.data();
     kernels_.attention[static_cast<int>(shape_.type)](args);
   }
 

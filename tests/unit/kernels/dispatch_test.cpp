@@ -9,7 +9,9 @@ namespace r1::kernels {
 TEST_CASE("tiers have their names", "[dispatch]") {
   CHECK(std::string(isa_name(IsaTier::baseline)) == "baseline");
   CHECK(std::string(isa_name(IsaTier::avx2)) == "avx2");
+  CHECK(std::string(isa_name(IsaTier::avx_vnni)) == "avx_vnni");
   CHECK(std::string(isa_name(IsaTier::avx512_vnni)) == "avx512_vnni");
+  CHECK(std::string(isa_name(IsaTier::neon_dotprod)) == "neon_dotprod");
 }
 
 TEST_CASE("a table is there exactly when its tier is available, and whole", "[dispatch]") {

@@ -45,6 +45,7 @@ std::vector<std::uint16_t> to_f16(const FloatKernels& kernels, std::vector<float
 // ... and attention to a single token returns its V, since a lone weight is exactly 1.
 std::vector<float> from_f16(const FloatKernels& kernels, const std::vector<std::uint16_t>& halves) {
   std::vector<float> result;
+  GuardedBuffer<std::byte> scratch(kAttentionScratchBytes);
   for (std::size_t i = 0; i < halves.size(); i += 16) {
     GuardedBuffer<std::uint16_t> page(2 * 16 * 16);
     for (std::size_t d = 0; d < 16; ++d) {
@@ -69,7 +70,11 @@ std::vector<float> from_f16(const FloatKernels& kernels, const std::vector<std::
                                                       .bias_q = nullptr,
                                                       .bias_tables = nullptr,
                                                       .out = out.data(),
-                                                      .out_stride = 16});
+                                                      .out_stride = 16,
+                                                      .scratch = scratch.data(),
+                                                      .states = nullptr,
+                                                      .span_begin = 0,
+                                                      .span_end = 0});
     result.insert(result.end(), out.begin(), out.end());
   }
   return result;

@@ -140,14 +140,24 @@ inline std::vector<WeightType> all_types() {
   return out;
 }
 
-/// The tables of the tiers that this machine runs; the others are named in a warning.
+/// True for a tier that some CPU of this architecture runs.
+constexpr bool is_of_this_architecture(IsaTier tier) {
+#if defined(__aarch64__)
+  return tier == IsaTier::baseline || tier == IsaTier::neon_dotprod;
+#else
+  return tier != IsaTier::neon_dotprod;
+#endif
+}
+
+/// The tables of the tiers that this machine runs; what its architecture has besides is named in a
+/// warning.
 inline std::vector<const KernelTable*> runnable_tables() {
   std::vector<const KernelTable*> out;
   for (int i = 0; i < kIsaTierCount; ++i) {
     const auto tier = static_cast<IsaTier>(i);
     if (const KernelTable* table = kernel_table(tier)) {
       out.push_back(table);
-    } else {
+    } else if (is_of_this_architecture(tier)) {
       WARN("tier " << isa_name(tier) << " is not tested: this machine cannot run it");
     }
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/reference/decode.hpp"
+#include "kernels/reference/pack.hpp"
 #include "tests/unit/kernels/matrix_support.hpp"
 
 namespace r1::kernels::test {
@@ -166,6 +167,32 @@ TEST_CASE("packing reads GGUF rows of any alignment and not past their end", "[p
                       static_cast<std::size_t>(panel_bytes(type, 256))) == 0);
     std::vector<float> out(256);
     decode_gguf_row(type, source.data() + 2 * gguf_row_bytes(type, 256), 256, out.data());
+  }
+}
+
+TEST_CASE("a panel has the bytes of the layout's definition", "[pack]") {
+  std::mt19937 random(6);
+  for (const WeightType type : all_types()) {
+    const int block = format_info(type).block_values;
+    for (const int blocks : {1, 2, 3, 4, 5, 7, 8, 15, 17}) {
+      const std::int64_t k = std::int64_t{blocks} * block;
+      for (std::int64_t n = 1; n <= kPanelRows; ++n) {
+        INFO(format_info(type).name << ", k " << k << ", rows " << n);
+        // Neither the source nor the panel is aligned more than it has to be, and what the panel
+        // held before must not show.
+        const GuardedBytes rows(n * gguf_row_bytes(type, k));
+        for (std::int64_t i = 0; i < n * gguf_row_bytes(type, k); ++i) {
+          rows.data()[i] = static_cast<std::byte>(random() & 0xff);
+        }
+        const auto bytes = static_cast<std::size_t>(panel_bytes(type, k));
+        const GuardedBytes panel(panel_bytes(type, k));
+        std::memset(panel.data(), 0xa5, bytes);
+        pack_panel(type, rows.data(), n, k, panel.data());
+        std::vector<std::byte> expected(bytes);
+        reference::pack_panel(type, rows.data(), n, k, expected.data());
+        REQUIRE(std::memcmp(panel.data(), expected.data(), bytes) == 0);
+      }
+    }
   }
 }
 

@@ -110,3 +110,24 @@ TEST_CASE("packing does not depend on the number of threads") {
   REQUIRE(a.size() == b.size());
   CHECK(std::equal(a.data(), a.data() + a.size(), b.data()));
 }
+
+TEST_CASE("reserved huge pages that are not there are one warning, and the model is the same") {
+  const auto image = support::random_model({});
+  std::vector<std::string> plain;
+  std::vector<std::string> asked;
+  const Model normal =
+      Model::load(image, {.on_warning = [&](std::string_view line) { plain.emplace_back(line); }});
+  const Model huge = Model::load(
+      image,
+      {.huge_pages = true, .on_warning = [&](std::string_view line) { asked.emplace_back(line); }});
+  const auto& buffer = huge.impl().weights.buffer;
+  CHECK(std::equal(buffer.data(), buffer.data() + buffer.size(),
+                   normal.impl().weights.buffer.data(),
+                   normal.impl().weights.buffer.data() + normal.impl().weights.buffer.size()));
+  if (buffer.pages() == base::Pages::advised) {
+    REQUIRE(asked.size() == plain.size() + 1);
+    CHECK_THAT(asked.back(), Catch::StartsWith("huge pages: expected "));
+    asked.pop_back();
+  }
+  CHECK(asked == plain);
+}

@@ -71,8 +71,10 @@ std::vector<float> run(const Packed& a, const Packed& b, int threads, bool fine)
   const std::vector<float> bias(static_cast<std::size_t>(a.matrix.n), 3);
   const runtime::LinearPart parts[] = {{&a.matrix, y.data(), a.matrix.n, bias.data()},
                                        {&b.matrix, y.data() + kRows * a.matrix.n, b.matrix.n}};
-  team.run(
-      [&](base::Worker& worker) { runtime::linear(table, worker, encoded, kRows, parts, fine); });
+  base::SharedRange work;
+  team.run([&](base::Worker& worker) {
+    runtime::linear(table, worker, work, encoded, kRows, parts, fine);
+  });
   return y;
 }
 

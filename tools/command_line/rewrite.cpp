@@ -1,5 +1,5 @@
 // The table of single-dash long options and the walk over the arguments.
-#include "tools/r1-generate/rewrite.hpp"
+#include "tools/command_line/rewrite.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Lays the options out in two columns. CLI11's own formatter neither wraps lines nor keeps aliases
 // out.
-#include "tools/r1-generate/help.hpp"
+#include "tools/command_line/help.hpp"
 
 #include <CLI/CLI.hpp>
 #include <string_view>
@@ -11,21 +11,6 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kDescriptionColumn = 29;
-
-constexpr std::string_view kUsage =
-    "Usage: r1-generate [OPTIONS] [PROMPT]\n"
-    "\n"
-    "Answers one prompt with a reasoning model in GGUF form, or chats when there is\n"
-    "no prompt and standard input is a terminal. Without -m a tiny demo model inside\n"
-    "this program answers: it knows problems like chickens and rabbits in one cage.\n";
-
-constexpr std::string_view kExamples =
-    "\nExamples:\n"
-    "  r1-generate \"鸡兔同笼，共35个头，94只脚，问鸡兔各几只？\"\n"
-    "  r1-generate -m DeepSeek-R1-Distill-Qwen-1.5B-Q4_K_M.gguf --cot \"1+2+...+100?\"\n"
-    "  r1-generate -m model.gguf -f question.txt --think show > answer.txt\n"
-    "  r1-generate -m model.gguf --json \"Hello\" | jq -r .reasoning\n"
-    "  r1-generate -m model.gguf            (chat; /help there lists the commands)\n";
 
 /// "  -n, --max-tokens N": the first short and the first long name.
 std::string names_of(const CLI::Option& option) {
@@ -62,8 +47,8 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t column)
 
 }  // namespace
 
-std::string help_text(const CLI::App& app) {
-  std::string out(kUsage);
+std::string help_text(const CLI::App& app, std::string_view usage, std::string_view examples) {
+  std::string out(usage);
   std::string group;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_description().empty()) continue;
@@ -79,7 +64,7 @@ std::string help_text(const CLI::App& app) {
     }
     append_wrapped(out, option->get_description(), kDescriptionColumn);
   }
-  out += kExamples;
+  out += examples;
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "r1/tokenizer.hpp"
 
@@ -14,6 +15,10 @@ namespace r1_tools {
 /// An integer of `option` in [min, max]. Throws UsageError.
 std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t min,
                            std::int64_t max);
+
+/// Integers of `option` in [min, max], separated by commas; at least one. Throws UsageError.
+std::vector<std::int64_t> parse_integers(std::string_view option, std::string_view text,
+                                         std::int64_t min, std::int64_t max);
 
 /// A finite number of `option` in [min, max]. Throws UsageError.
 float parse_number(std::string_view option, std::string_view text, double min, double max);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace CLI {
 class App;
@@ -9,8 +10,8 @@ class App;
 
 namespace r1_tools {
 
-/// Help for `app`: usage, options by group, examples; at most 80 columns. Options without a
+/// Help for `app`: `usage`, options by group, `examples`; at most 80 columns. Options without a
 /// description are left out.
-std::string help_text(const CLI::App& app);
+std::string help_text(const CLI::App& app, std::string_view usage, std::string_view examples);
 
 }  // namespace r1_tools

@@ -1,12 +1,13 @@
 // Strict, locale-independent numbers with error messages that say what is accepted.
-#include "tools/r1-generate/numbers.hpp"
+#include "tools/command_line/numbers.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
-#include "tools/r1-generate/usage_error.hpp"
+#include "tools/command_line/usage_error.hpp"
 
 namespace r1_tools {
 namespace {
@@ -33,6 +34,17 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
   }
   throw UsageError(
       fmt::format("{}: expected an integer from {} to {}, got '{}'", option, min, max, text));
+}
+
+std::vector<std::int64_t> parse_integers(std::string_view option, std::string_view text,
+                                         std::int64_t min, std::int64_t max) {
+  std::vector<std::int64_t> values;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    values.push_back(parse_integer(option, text.substr(begin, end - begin), min, max));
+    begin = end + 1;
+  }
+  return values;
 }
 
 float parse_number(std::string_view option, std::string_view text, double min, double max) {

@@ -1,11 +1,11 @@
 // Draws a plain ASCII bar, so that it also looks right under LANG=C.
-#include "tools/r1-generate/status_line.hpp"
+#include "tools/command_line/status_line.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tools/r1-generate/output.hpp"
+#include "tools/command_line/console.hpp"
 
 namespace r1_tools {
 namespace {

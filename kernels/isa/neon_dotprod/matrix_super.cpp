@@ -1,0 +1,19 @@
+// Matrix kernels of the neon_dotprod tier for the K-quants.
+#include "kernels/generic/matmul_q8.hpp"
+#include "kernels/generic/matrix_set.hpp"
+#include "kernels/isa/neon_dotprod/isa.hpp"
+
+namespace r1::kernels::neon_dotprod {
+namespace {
+
+template <class Format>
+struct Kernel {
+  static void run(const MatmulArgs& args) noexcept { matmul_q8<Isa, Format>(args); }
+};
+
+}  // namespace
+
+extern const MatrixSet<SuperFormats::kCount> super_matrices;
+constexpr MatrixSet<SuperFormats::kCount> super_matrices = make_matrix_set<Kernel>(SuperFormats{});
+
+}  // namespace r1::kernels::neon_dotprod
