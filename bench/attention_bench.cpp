@@ -1,7 +1,7 @@
 // Attention kernels, one thread, at the head shapes of real models: decode (one row at several
 // depths, layer after layer of pages that hold all of them, so that the cache comes from memory)
-// and prefill (a job of 16 rows at several depths). Shares are of the tier's float multiply-adds
-// and of reading, measured in the same run (kernels/api/probes.hpp).
+// and prefill (a job of 16 rows at several depths). Shares are of reading memory and of the tier's
+// float multiply-adds; the best run of each case counts.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/limits.hpp"
 #include "kernels/api/table.hpp"
 #include "libr1/base/aligned_buffer.hpp"
 
@@ -30,46 +31,16 @@ struct Model {
 constexpr Model kModels[] = {
     {"qwen2-0.5b", 24, 2, 7, 64}, {"qwen2-1.5b", 28, 2, 6, 128}, {"qwen2-7b", 28, 4, 7, 128}};
 
-/// Beyond most last-level caches.
-constexpr std::int64_t kMemoryBytes = 512 << 20;
-
 double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The best of several short runs: amount per second.
+/// amount per second of one run.
 template <class Run>
-double best_rate(int runs, double amount, Run run) {
-  double best = 0;
-  for (int i = 0; i < runs; ++i) {
-    const double start = seconds();
-    run();
-    best = std::max(best, amount / (seconds() - start));
-  }
-  return best;
-}
-
-double peak_macs(IsaTier tier) {
-  static double peaks[kIsaTierCount] = {};
-  double& peak = peaks[static_cast<int>(tier)];
-  if (peak == 0) {
-    const MultiplyProbe& probe = kernel_table(tier)->probes->floats;
-    constexpr std::int64_t kRounds = 20'000;
-    peak = best_rate(100, static_cast<double>(kRounds * probe.macs), [&] { probe.run(kRounds); });
-  }
-  return peak;
-}
-
-double read_bytes_per_s() {
-  static double rate = 0;
-  if (rate == 0) {
-    base::AlignedBuffer memory(kMemoryBytes, "memory to read");
-    for (std::int64_t i = 0; i < kMemoryBytes; i += 4096) memory.data()[i] = std::byte{1};
-    const auto read = kernel_table(best_isa())->probes->read;
-    rate = best_rate(5, static_cast<double>(kMemoryBytes),
-                     [&] { benchmark::DoNotOptimize(read(memory.data(), kMemoryBytes)); });
-  }
-  return rate;
+double rate_of(double amount, Run run) {
+  const double start = seconds();
+  run();
+  return amount / (seconds() - start);
 }
 
 std::vector<float> random_floats(std::size_t count) {
@@ -165,7 +136,7 @@ void decode(benchmark::State& state, IsaTier tier, const Model& model, KvType ty
   if (!is_right(cache, kernels, q, 1, depth - 1, out)) return state.SkipWithError("wrong result");
   double best = 0;
   for (auto _ : state) {
-    const double rate = best_rate(1, static_cast<double>(model.layers * cache.layer_bytes()), [&] {
+    const double rate = rate_of(static_cast<double>(model.layers * cache.layer_bytes()), [&] {
       for (std::int64_t layer = 0; layer < model.layers; ++layer) {
         for (std::int64_t head = 0; head < model.kv_heads; ++head) {
           cache.attend(kernels, layer, head, q, 1, depth - 1, out);
@@ -174,8 +145,9 @@ void decode(benchmark::State& state, IsaTier tier, const Model& model, KvType ty
     });
     best = std::max(best, rate);
   }
-  state.counters["best GB/s"] = best * 1e-9;
-  state.counters["of reading"] = best / read_bytes_per_s();
+  state.counters["best_GB/s"] = best * 1e-9;
+  state.counters["of_reading"] =
+      best / bench::read_bytes_per_s(*kernel_table(best_isa()), bench::kMemoryBytes);
 }
 
 void prefill(benchmark::State& state, IsaTier tier, const Model& model, KvType type) {
@@ -193,11 +165,11 @@ void prefill(benchmark::State& state, IsaTier tier, const Model& model, KvType t
   const double macs = 2 * positions * static_cast<double>(model.group * model.head_dim);
   double best = 0;
   for (auto _ : state) {
-    best = std::max(best,
-                    best_rate(1, macs, [&] { cache.attend(kernels, 0, 0, q, kRows, depth, out); }));
+    best =
+        std::max(best, rate_of(macs, [&] { cache.attend(kernels, 0, 0, q, kRows, depth, out); }));
   }
-  state.counters["best GMAC/s"] = best * 1e-9;
-  state.counters["of peak"] = best / peak_macs(tier);
+  state.counters["best_GMAC/s"] = best * 1e-9;
+  state.counters["of_peak"] = best / bench::float_macs_per_s(*kernel_table(tier));
 }
 
 bool register_all() {

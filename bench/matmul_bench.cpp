@@ -1,16 +1,12 @@
 // Speed of the matrix kernels on the shapes of DeepSeek-R1-Distill-Qwen-1.5B, as a share of what
-// this machine can do: m = 1 against plain reading of memory, m > 1 against the tier's multiply
-// instruction alone (vpdpbusd, maddubs or fma, whichever the kernel is made of), all measured in
-// the same run (kernels/api/probes.hpp). Threads split the panels.
+// this machine can do: m = 1 against plain reading of memory by as many threads, m > 1 against the
+// tier's multiply instruction alone (vpdpbusd, maddubs or fma, whichever the kernel is made of).
+// Threads split the panels.
 //
 //   bench_matmul --benchmark_filter='avx512_vnni/Q4_K'
 #include <benchmark/benchmark.h>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,61 +15,22 @@
 #include <string>
 #include <vector>
 
+#include "bench/limits.hpp"
 #include "kernels/api/pack.hpp"
 #include "kernels/api/table.hpp"
+#include "libr1/base/aligned_buffer.hpp"
 
 namespace {
 
+using r1::base::AlignedBuffer;
+using r1::bench::byte_macs_per_s;
+using r1::bench::float_macs_per_s;
+using r1::bench::read_bytes_per_s;
 using r1::kernels::ActivationEncoding;
 using r1::kernels::IsaTier;
 using r1::kernels::KernelTable;
 using r1::kernels::MatmulArgs;
 using r1::kernels::WeightType;
-
-struct FreeBytes {
-  void operator()(void* p) const { std::free(p); }
-};
-using Bytes = std::unique_ptr<std::byte[], FreeBytes>;
-
-/// In huge pages where the system gives them, as the engine's weights are.
-Bytes aligned_bytes(std::int64_t size) {
-  constexpr std::size_t kHuge = std::size_t{2} << 20;
-  const std::size_t whole = (static_cast<std::size_t>(size) + kHuge - 1) / kHuge * kHuge;
-  Bytes out(static_cast<std::byte*>(std::aligned_alloc(kHuge, whole)));
-#if defined(__linux__)
-  madvise(out.get(), whole, MADV_HUGEPAGE);
-#endif
-  return out;
-}
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Multiply-adds a second of one thread at best, with what `encoding`'s kernels are made of.
-double peak_macs(const KernelTable& table, ActivationEncoding encoding) {
-  constexpr std::int64_t kRounds = 400'000;
-  const auto& probe =
-      encoding == ActivationEncoding::q8 ? table.probes->bytes : table.probes->floats;
-  double best = 0;
-  for (int i = 0; i < 5; ++i) {
-    const double begin = seconds_now();
-    probe.run(kRounds);
-    best = std::max(best, static_cast<double>(kRounds * probe.macs) / (seconds_now() - begin));
-  }
-  return best;
-}
-
-/// Bytes a second of one thread that reads memory in order.
-double read_bytes_per_second(const KernelTable& table, const std::byte* data, std::int64_t size) {
-  double best = 0;
-  for (int i = 0; i < 5; ++i) {
-    const double begin = seconds_now();
-    benchmark::DoNotOptimize(table.probes->read(data, size));
-    best = std::max(best, static_cast<double>(size) / (seconds_now() - begin));
-  }
-  return best;
-}
 
 /// Weights [n, k] with random codes and encoded activations [m, k]; more memory than caches hold.
 struct Problem {
@@ -84,8 +41,8 @@ struct Problem {
     const std::int64_t panel_bytes = r1::kernels::panel_bytes(type, k);
     const std::int64_t panels = n / r1::kernels::kPanelRows;
     weight_bytes = panels * panel_bytes;
-    copies = m == 1 ? std::max<std::int64_t>(1, (std::int64_t{600} << 20) / weight_bytes) : 1;
-    packed = aligned_bytes(copies * weight_bytes);
+    copies = m == 1 ? std::max<std::int64_t>(1, r1::bench::kMemoryBytes / weight_bytes) : 1;
+    packed = AlignedBuffer(static_cast<std::size_t>(copies * weight_bytes), "weights");
     std::mt19937 random(1);
     std::vector<std::byte> rows(static_cast<std::size_t>(r1::kernels::kPanelRows * row_bytes));
     for (std::byte& byte : rows) byte = static_cast<std::byte>(random() & 0x3b);
@@ -95,24 +52,24 @@ struct Problem {
             std::byte{type == WeightType::f16 ? std::uint8_t{0x20} : std::uint8_t{0x3c}};
       }
     }
-    r1::kernels::pack_panel(type, rows.data(), r1::kernels::kPanelRows, k, packed.get());
+    r1::kernels::pack_panel(type, rows.data(), r1::kernels::kPanelRows, k, packed.data());
     for (std::int64_t p = 1; p < copies * panels; ++p) {
-      std::copy_n(packed.get(), panel_bytes, packed.get() + p * panel_bytes);
+      std::copy_n(packed.data(), panel_bytes, packed.data() + p * panel_bytes);
     }
     const std::int64_t stride = r1::kernels::encoded_row_bytes(info.encoding, k);
-    x = aligned_bytes(m * stride);
+    x = AlignedBuffer(static_cast<std::size_t>(m * stride), "activations");
     std::normal_distribution<float> normal(0, 1);
     std::vector<float> row(static_cast<std::size_t>(k));
     for (std::int64_t r = 0; r < m; ++r) {
       for (float& value : row) value = normal(random);
-      table.encode[static_cast<int>(info.encoding)](row.data(), k, x.get() + r * stride);
+      table.encode[static_cast<int>(info.encoding)](row.data(), k, x.data() + r * stride);
     }
     y.resize(static_cast<std::size_t>(m * n));
-    args.panels = packed.get();
+    args.panels = packed.data();
     args.n = n;
     args.k = k;
     args.panel_end = panels;
-    args.x = x.get();
+    args.x = x.data();
     args.x_stride = stride;
     args.m = m;
     args.y = y.data();
@@ -131,12 +88,12 @@ struct Problem {
     double sum = 0;
     double magnitude = 0;
     const bool q8 = r1::kernels::format_info(type).encoding == ActivationEncoding::q8;
-    const std::byte* scales = x.get() + (k + 63) / 64 * 64;
+    const std::byte* scales = x.data() + (k + 63) / 64 * 64;
     for (std::int64_t i = 0; i < k; ++i) {
       float value = 0;
-      std::copy_n(q8 ? scales + i / 32 * 4 : x.get() + 4 * i, 4,
+      std::copy_n(q8 ? scales + i / 32 * 4 : x.data() + 4 * i, 4,
                   reinterpret_cast<std::byte*>(&value));
-      if (q8) value *= static_cast<float>(static_cast<signed char>(x[static_cast<std::size_t>(i)]));
+      if (q8) value *= static_cast<float>(static_cast<signed char>(x.data()[i]));
       sum += static_cast<double>(value) * w[static_cast<std::size_t>(i)];
       magnitude += std::abs(static_cast<double>(value) * w[static_cast<std::size_t>(i)]);
     }
@@ -149,8 +106,8 @@ struct Problem {
   MatmulArgs args;
   std::int64_t weight_bytes;
   std::int64_t copies;
-  Bytes packed;
-  Bytes x;
+  AlignedBuffer packed;
+  AlignedBuffer x;
   std::vector<float> y;
 };
 
@@ -170,35 +127,30 @@ void run(benchmark::State& state, IsaTier tier, WeightType type, std::int64_t m,
       args.panel_end = panels * (state.thread_index() + 1) / state.threads();
       ready = true;
     }
-    args.panels = problem->packed.get() + round % problem->copies * problem->weight_bytes;
+    args.panels = problem->packed.data() + round % problem->copies * problem->weight_bytes;
     table.matrix[static_cast<int>(type)]->matmul(args);
     ++round;
   }
-  const double share = static_cast<double>(state.iterations()) / state.threads();
+  // Each thread counts its part; a share of the limit is counted once for all.
+  const auto iterations = static_cast<double>(state.iterations());
+  const double share = iterations / state.threads();
   using benchmark::Counter;
   const double macs = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   state.counters["GMAC/s"] = Counter(share * macs / 1e9, Counter::kIsRate);
   state.counters["GB/s"] =
       Counter(share * static_cast<double>(problem->weight_bytes) / 1e9, Counter::kIsRate);
-  // m = 1 is compared with the same run's "read" at the same number of threads.
-  if (m > 1 && state.thread_index() == 0) {
-    const double peak = peak_macs(table, r1::kernels::format_info(type).encoding);
+  if (state.thread_index() != 0) return;
+  if (m == 1) {
+    const KernelTable& best = *r1::kernels::kernel_table(r1::kernels::best_isa());
+    const double limit = read_bytes_per_s(best, r1::bench::kMemoryBytes, state.threads());
+    state.counters["of_reading"] =
+        Counter(iterations * static_cast<double>(problem->weight_bytes) / limit, Counter::kIsRate);
+  } else {
+    const bool q8 = r1::kernels::format_info(type).encoding == ActivationEncoding::q8;
+    const double peak = q8 ? byte_macs_per_s(table) : float_macs_per_s(table);
     state.counters["of_peak"] =
-        Counter(share * state.threads() * macs / (peak * state.threads()), Counter::kIsRate);
+        Counter(iterations * macs / (peak * state.threads()), Counter::kIsRate);
   }
-}
-
-/// Plain reading of 600 MB by all threads: the limit of m = 1.
-void read_memory(benchmark::State& state) {
-  const std::int64_t size = std::int64_t{600} << 20;
-  const Bytes data = aligned_bytes(size);
-  std::fill_n(data.get(), size, std::byte{1});
-  const KernelTable& table = *r1::kernels::kernel_table(r1::kernels::best_isa());
-  double best = 0;
-  for (auto _ : state) {
-    best = std::max(best, read_bytes_per_second(table, data.get(), size));
-  }
-  state.counters["GB/s"] = best / 1e9;
 }
 
 struct Shape {
@@ -213,10 +165,6 @@ int main(int argc, char** argv) {
   const Shape shapes[] = {{1, 8960, 1536},  {1, 1536, 8960},   {4, 8960, 1536},
                           {16, 8960, 1536}, {512, 8960, 1536}, {512, 1536, 8960}};
   for (const int threads : {1, 2}) {
-    benchmark::RegisterBenchmark("read", read_memory)
-        ->Threads(threads)
-        ->Iterations(1)
-        ->UseRealTime();
     for (int tier = r1::kernels::kIsaTierCount - 1; tier >= 0; --tier) {
       const auto isa = static_cast<IsaTier>(tier);
       if (!r1::kernels::isa_available(isa)) continue;

@@ -2,12 +2,14 @@
 // of several shapes. Each case checks its first choices against itself with a fresh chain.
 #include <benchmark/benchmark.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <random>
 #include <vector>
 
+#include "bench/limits.hpp"
+#include "kernels/api/table.hpp"
 #include "libr1/sampling/chain.hpp"
 
 namespace {
@@ -50,6 +52,12 @@ void choose(benchmark::State& state, const Params& params) {
       state.SkipWithError("not the same");
   }
   for (auto _ : state) benchmark::DoNotOptimize(chain.choose(logits, history));
+  // The least there is to do: reading all logits once, from the cache that they fit into.
+  constexpr std::int64_t kBytes = kVocab * sizeof(float);
+  const auto& table = *r1::kernels::kernel_table(r1::kernels::best_isa());
+  const double limit = r1::bench::read_bytes_per_s(table, kBytes);
+  state.counters["of_reading"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * kBytes / limit, benchmark::Counter::kIsRate);
 }
 
 Params greedy() { return {}; }

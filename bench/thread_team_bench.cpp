@@ -1,11 +1,15 @@
 // What a run and a barrier of ThreadTeam cost, beside std::barrier on the same number of threads
-// and a oneTBB parallel_for. Each case checks that its work was done.
+// and a oneTBB parallel_for. The limit of a barrier is a cache line's way to another core and back:
+// one thread has to hear of the other's arrival, and the other that it may go on. Each case checks
+// that its work was done.
 #include <benchmark/benchmark.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -23,6 +27,40 @@ struct alignas(64) Counter {
   std::int64_t value = 0;
 };
 
+/// Seconds of a cache line's way to another core and back, the best measured so far.
+double round_trip() {
+  using Clock = std::chrono::steady_clock;
+  static double best = 1;
+  constexpr int kPart = 20;  // trips that are timed together
+  // Enough of them on a quiet machine; on a busy one every trip may wait for other programs.
+  const auto deadline = Clock::now() + std::chrono::milliseconds(1);
+  std::atomic<int> turn{0};
+  std::thread other([&] {
+    for (int next = 1; next > 0; next += 2) {
+      int seen = 0;
+      while ((seen = turn.load(std::memory_order_acquire)) != next) {
+        if (seen < 0) return;
+      }
+      turn.store(next + 1, std::memory_order_release);
+    }
+  });
+  int now = 0;
+  Clock::time_point end;
+  do {
+    const auto begin = Clock::now();
+    for (int trip = 0; trip < kPart; ++trip, now += 2) {
+      turn.store(now + 1, std::memory_order_release);
+      while (turn.load(std::memory_order_acquire) != now + 2) {
+      }
+    }
+    end = Clock::now();
+    best = std::min(best, std::chrono::duration<double>(end - begin).count() / kPart);
+  } while (end < deadline);
+  turn.store(-1, std::memory_order_release);
+  other.join();
+  return best;
+}
+
 void report(benchmark::State& state, const std::vector<Counter>& counters, std::int64_t expected) {
   for (const Counter& counter : counters) {
     if (counter.value != expected) state.SkipWithError("work was lost");
@@ -30,6 +68,13 @@ void report(benchmark::State& state, const std::vector<Counter>& counters, std::
   state.counters["per_barrier"] =
       benchmark::Counter(static_cast<double>(state.iterations()) * kBarriers,
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  // A longer trip is no line's way: other programs never left both threads a core.
+  constexpr double kLongestTrip = 5e-6;
+  if (counters.size() == 1) return;
+  const double limit = round_trip();
+  if (limit > kLongestTrip) return;
+  state.counters["of_limit"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * kBarriers * limit, benchmark::Counter::kIsRate);
 }
 
 void team_barriers(benchmark::State& state) {

@@ -1,5 +1,6 @@
 // Speed of encoding on Qwen2.5's vocabulary (tests/data/tokenizer/qwen2-vocab.gguf): natural text,
-// and runs that are one word each. Each case checks that the ids decode to the text.
+// and runs that are one word each; beside what only reading as many bytes from memory takes. Each
+// case checks that the ids decode to the text.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
@@ -8,20 +9,25 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/limits.hpp"
+#include "kernels/api/table.hpp"
 #include "libr1/gguf/reader.hpp"
 #include "libr1/text/tokenizer.hpp"
 
 namespace {
 
-/// Beside this source file, whatever the working directory.
-std::string vocabulary_path() {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path();
-  return (root / "tests/data/tokenizer/qwen2-vocab.gguf").string();
+constexpr const char* kVocabulary = R1_SOURCE_DIR "/tests/data/tokenizer/qwen2-vocab.gguf";
+
+/// What `bytes` a run are of the speed at which memory is read.
+benchmark::Counter of_reading(const benchmark::State& state, double bytes) {
+  const auto& table = *r1::kernels::kernel_table(r1::kernels::best_isa());
+  const double limit = r1::bench::read_bytes_per_s(table, r1::bench::kMemoryBytes);
+  return {static_cast<double>(state.iterations()) * bytes / limit, benchmark::Counter::kIsRate};
 }
 
 const r1::text::Tokenizer& tokenizer() {
   static const auto made =
-      r1::text::Tokenizer::from_gguf(r1::gguf::Reader::open(vocabulary_path()), nullptr);
+      r1::text::Tokenizer::from_gguf(r1::gguf::Reader::open(kVocabulary), nullptr);
   return *made;
 }
 
@@ -34,25 +40,28 @@ std::string repeated(std::string_view unit, std::size_t bytes) {
 /// Encodes `unit` repeated to at least range(0) bytes.
 void encode(benchmark::State& state, std::string_view unit) {
   const r1::PromptPiece piece{repeated(unit, static_cast<std::size_t>(state.range(0))), false};
+  const r1::text::Tokenizer& encoder = tokenizer();
   std::vector<r1::TokenId> ids;
   for (auto _ : state) {
-    ids = tokenizer().encode(std::span<const r1::PromptPiece>(&piece, 1));
+    ids = encoder.encode(std::span<const r1::PromptPiece>(&piece, 1));
     benchmark::DoNotOptimize(ids.data());
   }
   std::string decoded;
-  for (const r1::TokenId id : ids) decoded += tokenizer().bytes(id);
+  for (const r1::TokenId id : ids) decoded += encoder.bytes(id);
   if (decoded != piece.text) state.SkipWithError("ids do not decode to the text");
   state.SetBytesProcessed(static_cast<std::int64_t>(piece.text.size()) * state.iterations());
   state.counters["tokens"] = static_cast<double>(ids.size());
+  state.counters["of_reading"] = of_reading(state, static_cast<double>(piece.text.size()));
 }
 
 /// What a load pays for the vocabulary, file reading included.
 void load(benchmark::State& state) {
-  const std::string path = vocabulary_path();
   for (auto _ : state) {
-    const auto made = r1::text::Tokenizer::from_gguf(r1::gguf::Reader::open(path), nullptr);
+    const auto made = r1::text::Tokenizer::from_gguf(r1::gguf::Reader::open(kVocabulary), nullptr);
     if (made->vocab_size() != 151936) state.SkipWithError("rows are missing");
   }
+  state.counters["of_reading"] =
+      of_reading(state, static_cast<double>(std::filesystem::file_size(kVocabulary)));
 }
 
 constexpr std::int64_t kPromptBytes = 1 << 12;

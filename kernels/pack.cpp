@@ -2,7 +2,6 @@
 // flags; the layout is documented in formats/panel_layout.hpp and docs/kernels.md.
 #include "kernels/api/pack.hpp"
 
-#include "kernels/formats/decode_row.hpp"
 #include "kernels/formats/list.hpp"
 #include "kernels/formats/panel_layout.hpp"
 #include "kernels/generic/pack_panel.hpp"
@@ -93,46 +92,13 @@ std::int64_t encoded_row_bytes(ActivationEncoding encoding, std::int64_t k) noex
   return encoding == ActivationEncoding::q8 ? q8_row_bytes(k) : round_up_64(k * 4);
 }
 
-template <WeightType kType>
-void decode_packed_row(const std::byte* panels, std::int64_t k, std::int64_t row,
+void decode_packed_row(WeightType type, const std::byte* panels, std::int64_t k, std::int64_t row,
                        float* out) noexcept {
-  with_format(kType, [&]<class Format>() {
+  with_format(type, [&]<class Format>() {
     const std::int64_t panel = row / kPanelRows;
     decode_panel_row<Format>(bytes_of(panels) + panel * panel_total_bytes<Format>(k),
                              static_cast<int>(row % kPanelRows), k, out);
   });
 }
-
-// One line a format: the tiers' tables name these.
-template void decode_packed_row<WeightType::f32>(const std::byte*, std::int64_t, std::int64_t,
-                                                 float*) noexcept;
-template void decode_packed_row<WeightType::f16>(const std::byte*, std::int64_t, std::int64_t,
-                                                 float*) noexcept;
-template void decode_packed_row<WeightType::bf16>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q4_0>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q4_1>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q5_0>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q5_1>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q8_0>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q2_k>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q3_k>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q4_k>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q5_k>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::q6_k>(const std::byte*, std::int64_t, std::int64_t,
-                                                  float*) noexcept;
-template void decode_packed_row<WeightType::iq4_nl>(const std::byte*, std::int64_t, std::int64_t,
-                                                    float*) noexcept;
-template void decode_packed_row<WeightType::iq4_xs>(const std::byte*, std::int64_t, std::int64_t,
-                                                    float*) noexcept;
 
 }  // namespace r1::kernels

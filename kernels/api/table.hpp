@@ -9,9 +9,6 @@
 namespace r1::kernels {
 
 using MatmulFn = void (*)(const MatmulArgs&) noexcept;
-/// out[k] = row `row` of a packed tensor as float32, the very values matmul multiplies with.
-using DecodeRowFn = void (*)(const std::byte* panels, std::int64_t k, std::int64_t row,
-                             float* out) noexcept;
 /// Encodes one row of k float32 values. `out` holds encoded_row_bytes() bytes, 64-byte aligned.
 using EncodeFn = void (*)(const float* x, std::int64_t k, std::byte* out) noexcept;
 /// y[k] = x[k] / sqrt(mean(x^2) + eps) * w[k]. y may be x.
@@ -29,7 +26,6 @@ using AllFiniteFn = bool (*)(const float* x, std::int64_t n) noexcept;
 /// The kernels of one weight type.
 struct MatrixKernels {
   MatmulFn matmul;
-  DecodeRowFn decode_row;
 };
 
 /// Everything that works on float32 activations and the KV cache.

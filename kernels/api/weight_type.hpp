@@ -5,8 +5,7 @@
 
 namespace r1::kernels {
 
-/// One enumerator a format; the order is that of formats/list.hpp. Values are indices, not GGUF
-/// ids.
+/// One enumerator a format. Values are indices, not GGUF ids.
 enum class WeightType : std::uint8_t {
   f32,
   f16,
@@ -35,11 +34,13 @@ inline constexpr int kActivationEncodingCount = 2;
 
 /// Static facts of a weight type.
 struct FormatInfo {
-  const char* name;             ///< GGUF's spelling, "Q4_K"
-  std::uint32_t gguf_id;        ///< ggml type number in GGUF files
-  std::int32_t block_values;    ///< values a block; a row holds whole blocks
-  std::int32_t block_bytes;     ///< bytes a block in GGUF
-  ActivationEncoding encoding;  ///< what matmul wants as x
+  const char* name;              ///< GGUF's spelling, "Q4_K"
+  std::uint32_t gguf_id;         ///< ggml type number in GGUF files
+  std::int32_t block_values;     ///< values a block; a row holds whole blocks
+  std::int32_t block_bytes;      ///< bytes a block in GGUF
+  ActivationEncoding encoding;   ///< what matmul wants as x
+  std::int32_t scale_at = 0;     ///< byte of a quantized block's f16 scale
+  std::int32_t minimum_at = -1;  ///< byte of its f16 minimum or addend; -1: none
 };
 
 /// Facts of `type`. Any thread.

@@ -1,5 +1,4 @@
-// All weight formats, in the order of WeightType. The families are what one object of a tier
-// compiles.
+// All weight formats. The families are what one object of a tier compiles.
 #pragma once
 
 #include "kernels/formats/bf16.hpp"
@@ -31,7 +30,7 @@ using BlockFormats = FormatList<Q4_0, Q4_1, Q5_0, Q5_1, Q8_0>;
 using SuperFormats = FormatList<Q2_K, Q3_K, Q4_K, Q5_K, Q6_K>;
 using TableFormats = FormatList<IQ4_NL, IQ4_XS>;
 
-/// Calls body.template operator()<Format>() for each format, in the order of WeightType.
+/// Calls body.template operator()<Format>() for each format of some families.
 template <class... Lists, class Body>
 constexpr void for_each_format(const Body& body) {
   const auto over = [&]<class... Formats>(FormatList<Formats...>) {

@@ -12,7 +12,7 @@ namespace {
 
 struct Q2_K {
   static constexpr WeightType kType = WeightType::q2_k;
-  static constexpr FormatInfo kInfo = {"Q2_K", 10, 256, 84, ActivationEncoding::q8};
+  static constexpr FormatInfo kInfo = {"Q2_K", 10, 256, 84, ActivationEncoding::q8, 80, 82};
   static constexpr int kBits = 2;
   static constexpr int kHalfs = 2;   ///< d, dmin
   static constexpr int kBytes = 16;  ///< scale and minimum nibbles

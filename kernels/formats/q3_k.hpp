@@ -13,7 +13,7 @@ namespace {
 
 struct Q3_K {
   static constexpr WeightType kType = WeightType::q3_k;
-  static constexpr FormatInfo kInfo = {"Q3_K", 11, 256, 110, ActivationEncoding::q8};
+  static constexpr FormatInfo kInfo = {"Q3_K", 11, 256, 110, ActivationEncoding::q8, 108};
   static constexpr int kBits = 3;
   static constexpr int kHalfs = 1;   ///< d
   static constexpr int kBytes = 12;  ///< 6-bit scales

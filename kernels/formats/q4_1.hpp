@@ -12,7 +12,7 @@ namespace {
 
 struct Q4_1 {
   static constexpr WeightType kType = WeightType::q4_1;
-  static constexpr FormatInfo kInfo = {"Q4_1", 3, 32, 20, ActivationEncoding::q8};
+  static constexpr FormatInfo kInfo = {"Q4_1", 3, 32, 20, ActivationEncoding::q8, 0, 2};
   static constexpr int kBits = 4;
   static constexpr int kHalfs = 2;  ///< d, m
   static constexpr int kBytes = 0;

@@ -13,7 +13,7 @@ namespace {
 
 struct Q4_K {
   static constexpr WeightType kType = WeightType::q4_k;
-  static constexpr FormatInfo kInfo = {"Q4_K", 12, 256, 144, ActivationEncoding::q8};
+  static constexpr FormatInfo kInfo = {"Q4_K", 12, 256, 144, ActivationEncoding::q8, 0, 2};
   static constexpr int kBits = 4;
   static constexpr int kHalfs = 2;   ///< d, dmin
   static constexpr int kBytes = 12;  ///< 6-bit scales and minima

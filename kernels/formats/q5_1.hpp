@@ -12,7 +12,7 @@ namespace {
 
 struct Q5_1 {
   static constexpr WeightType kType = WeightType::q5_1;
-  static constexpr FormatInfo kInfo = {"Q5_1", 7, 32, 24, ActivationEncoding::q8};
+  static constexpr FormatInfo kInfo = {"Q5_1", 7, 32, 24, ActivationEncoding::q8, 0, 2};
   static constexpr int kBits = 5;
   static constexpr int kHalfs = 2;  ///< d, m
   static constexpr int kBytes = 0;

@@ -12,7 +12,7 @@ namespace {
 
 struct Q5_K {
   static constexpr WeightType kType = WeightType::q5_k;
-  static constexpr FormatInfo kInfo = {"Q5_K", 13, 256, 176, ActivationEncoding::q8};
+  static constexpr FormatInfo kInfo = {"Q5_K", 13, 256, 176, ActivationEncoding::q8, 0, 2};
   static constexpr int kBits = 5;
   static constexpr int kHalfs = 2;   ///< d, dmin
   static constexpr int kBytes = 12;  ///< 6-bit scales and minima

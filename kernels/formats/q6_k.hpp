@@ -13,7 +13,7 @@ namespace {
 
 struct Q6_K {
   static constexpr WeightType kType = WeightType::q6_k;
-  static constexpr FormatInfo kInfo = {"Q6_K", 14, 256, 210, ActivationEncoding::q8};
+  static constexpr FormatInfo kInfo = {"Q6_K", 14, 256, 210, ActivationEncoding::q8, 208};
   static constexpr int kBits = 6;
   static constexpr int kHalfs = 1;   ///< d
   static constexpr int kBytes = 16;  ///< int8 scales

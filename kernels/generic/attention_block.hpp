@@ -167,7 +167,7 @@ inline void score_block(const AttentionArgs& args, AttentionWork& work, const At
       const Element* const ahead = pages.after_k(page + u);
       float* const to = work.converted + u * kUnitColumns * args.head_dim;
       for (std::int64_t i = 0; i < kUnitColumns * args.head_dim; i += Isa::kWidth) {
-        __builtin_prefetch(ahead + i);
+        prefetch(ahead + i);
         Isa::store(to + i, Isa::load(from + i));
       }
       units[u] = to;
@@ -264,7 +264,7 @@ inline void add_block(const AttentionArgs& args, AttentionWork& work, const Atte
         pages.after_v(token / kPageTokens) + (from - pages.v(token / kPageTokens));
     for (std::int64_t d = 0; d < args.head_dim; d += kUnitColumns) {
       float* const to = work.converted + (converted.at(token, d) - converted.values);
-      __builtin_prefetch(ahead + d);
+      prefetch(ahead + d);
       for (int part = 0; part < kUnitColumns; part += Isa::kWidth) {
         Isa::store(to + part, Isa::load(from + d + part));
       }

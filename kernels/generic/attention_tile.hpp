@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/generic/prefetch.hpp"
 #include "kernels/generic/unroll.hpp"
 
 namespace r1::kernels {
@@ -53,7 +54,7 @@ struct AttentionTile {
                                          const float* factors, Unit unit,
                                          const Element* ahead) noexcept {
     for (std::int64_t i = 0; i < count; ++i) {
-      if constexpr (kPrefetch) __builtin_prefetch(ahead + i * (kUnits * kUnitColumns));
+      if constexpr (kPrefetch) prefetch(ahead + i * (kUnits * kUnitColumns));
       add<kRowStride>(
           factors + i, [&](auto u) __attribute__((always_inline)) { return unit(u) + i * stride; });
     }

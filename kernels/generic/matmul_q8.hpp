@@ -24,11 +24,17 @@ constexpr std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a
 /// (bench/matmul_bench.cpp).
 inline constexpr int kRowBlock = 192;
 
+/// Rows up to which unpacking for each tile is cheaper than once into a buffer.
+template <class Isa>
+inline constexpr int kFewRows = 2 * Isa::kDirectRows;
+
 /// A tile of kVecs neighbouring vectors of rows of W. When fewer are left the last one stands in
 /// for those that lack, and is stored once.
 template <class Isa, class Format, int kVecs>
 class Q8Tile {
  public:
+  using Packed = PackedCodes<Isa, Format, kVecs>;
+
   /// The tile's vectors are [first_vec, min(first_vec + kVecs, end_vec)), counted over all panels.
   Q8Tile(const MatmulArgs& args, std::int64_t first_vec, std::int64_t end_vec) noexcept
       : args_(args),
@@ -50,12 +56,14 @@ class Q8Tile {
     store(sums, 0, 1);
   }
 
-  /// Adds chunk k0 to the sums of a few rows (at most Isa::kDirectRows), unpacking for each tile.
-  void add_few(std::int64_t k0, int rows, LineQueue& ahead, float* sums) const noexcept {
+  /// Adds chunk k0 to the sums of a few rows (at most kFewRows), unpacking for each tile;
+  /// `next` are the codes that come next.
+  void add_few(std::int64_t k0, int rows, const Packed& next, LineQueue& ahead,
+               float* sums) const noexcept {
     Scales scales[kVecs];
     load(k0, scales);
-    multiply_rows<PackedCodes<Isa, Format, kVecs>, Isa::kDirectRows>(
-        packed(k0), scales, activations(0, k0), blocks_of(k0), rows, ahead, sums);
+    multiply_rows<FollowedCodes<Isa, Format, kVecs>, Isa::kDirectRows>(
+        {packed(k0), next}, scales, activations(0, k0), blocks_of(k0), rows, ahead, sums);
   }
 
   /// Adds chunk k0 to the sums of many rows, unpacking once for all.
@@ -69,14 +77,23 @@ class Q8Tile {
         {staged}, scales, activations(first_row, k0), blocks_of(k0), rows, ahead, sums);
   }
 
-  /// Queues chunk k0 for prefetching.
-  void queue_chunk(std::int64_t k0, LineQueue& ahead) const noexcept {
-    const std::int64_t codes = blocks_of(k0) * block_code_bytes(Format::kBits);
+  /// Queues chunk k0 for prefetching, without its codes when those are followed.
+  void queue_chunk(std::int64_t k0, bool followed, LineQueue& ahead) const noexcept {
+    const std::int64_t codes = followed ? 0 : blocks_of(k0) * block_code_bytes(Format::kBits);
     const std::int64_t meta = meta_offset(k0 + 32 * blocks_of(k0)) - meta_offset(k0);
     for (int v = 0; v < vecs_; v += kPanelVecs<Isa>) {
       ahead.add(panel_of(v) + k0 / 32 * block_code_bytes(Format::kBits), codes);
       ahead.add(panel_of(v) + meta_offset(k0), meta);
     }
+  }
+
+  /// The tile's codes of chunk k0.
+  Packed packed(std::int64_t k0) const noexcept {
+    Packed out;
+    for (int v = 0; v < kVecs; ++v) {
+      out.first[v] = panel_of(v) + k0 / 32 * block_code_bytes(Format::kBits) + 4 * row_of(v);
+    }
+    return out;
   }
 
   /// Stores finished sums of rows [first_row, first_row + rows).
@@ -102,13 +119,6 @@ class Q8Tile {
     }
   }
 
-  PackedCodes<Isa, Format, kVecs> packed(std::int64_t k0) const noexcept {
-    PackedCodes<Isa, Format, kVecs> out;
-    for (int v = 0; v < kVecs; ++v) {
-      out.first[v] = panel_of(v) + k0 / 32 * block_code_bytes(Format::kBits) + 4 * row_of(v);
-    }
-    return out;
-  }
   CodesAhead ahead() const noexcept {
     return {panel_of(0) + code_bytes_, panel_bytes_ - code_bytes_};
   }
@@ -194,16 +204,19 @@ class Q8Group {
     for (int t = 0; t < tiles_; ++t) {
       std::memset(sums[t], 0, static_cast<std::size_t>(rows * kVecs * kVectorBytes<Isa>));
     }
+    const bool few = args_.m <= kFewRows<Isa>;
     const std::int64_t chunks = (args_.k + kChunkValues - 1) / kChunkValues;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
       for (int t = 0; t < tiles_; ++t) {
+        const std::int64_t k0 = chunk * kChunkValues;
+        const Place next = after({t, k0});
         LineQueue ahead;
-        queue_weights(chunk, t, chunks, ahead);
+        tile(next.tile).queue_chunk(next.k0, few, ahead);
         queue_results(chunk * tiles_ + t, chunks * tiles_, row, rows, ahead);
-        if (args_.m <= Isa::kDirectRows) {
-          tile(t).add_few(chunk * kChunkValues, rows, ahead, sums[t]);
+        if (few) {
+          tile(t).add_few(k0, rows, tile(next.tile).packed(next.k0), ahead, sums[t]);
         } else {
-          tile(t).add_many(chunk * kChunkValues, row, rows, ahead, sums[t]);
+          tile(t).add_many(k0, row, rows, ahead, sums[t]);
         }
       }
     }
@@ -222,17 +235,18 @@ class Q8Group {
 
   Tile tile(int t) const noexcept { return Tile(args_, first_vec_ + t * kVecs, end_vec_); }
 
-  /// The weights that come after tile t's chunk: the next tile's, the next chunk's, or the next
-  /// group's.
-  void queue_weights(std::int64_t chunk, int t, std::int64_t chunks,
-                     LineQueue& ahead) const noexcept {
-    if (t + 1 < tiles_) {
-      tile(t + 1).queue_chunk(chunk * kChunkValues, ahead);
-    } else if (chunk + 1 < chunks) {
-      tile(0).queue_chunk((chunk + 1) * kChunkValues, ahead);
-    } else if (first_vec_ + tiles_ * kVecs < end_vec_) {
-      tile(tiles_).queue_chunk(0, ahead);
-    }
+  /// A chunk of a tile.
+  struct Place {
+    int tile;
+    std::int64_t k0;
+  };
+  /// What comes after a chunk: the next tile's, the next chunk's, or the next group's first. At the
+  /// end the chunk itself, which is there.
+  Place after(Place place) const noexcept {
+    if (place.tile + 1 < tiles_) return {place.tile + 1, place.k0};
+    if (place.k0 + kChunkValues < args_.k) return {0, place.k0 + kChunkValues};
+    if (first_vec_ + tiles_ * kVecs < end_vec_) return {tiles_, 0};
+    return place;
   }
 
   /// Part `part` of `parts` of the group's lines of y.

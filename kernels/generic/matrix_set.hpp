@@ -3,12 +3,11 @@
 #pragma once
 
 #include "kernels/api/table.hpp"
-#include "kernels/formats/decode_row.hpp"
 #include "kernels/formats/list.hpp"
 
 namespace r1::kernels {
 
-/// Entries of neighbouring weight types; what one object of a tier exports.
+/// Entries of a family of formats; what one object of a tier exports.
 template <int kCount>
 struct MatrixSet {
   MatrixKernels entries[kCount];
@@ -16,30 +15,36 @@ struct MatrixSet {
 
 namespace {
 
-/// Matmul<Isa, Format>::run and the shared decoder, for each format of a list.
+/// Matmul<Format>::run for each format of a list.
 template <template <class> class Matmul, class... Formats>
 constexpr MatrixSet<sizeof...(Formats)> make_matrix_set(FormatList<Formats...>) {
-  return {{{Matmul<Formats>::run, decode_packed_row<Formats::kType>}...}};
+  return {{{Matmul<Formats>::run}...}};
 }
 
-template <int kCount>
-constexpr void add_entries(KernelTable& table, int& next, const MatrixSet<kCount>& set) {
-  for (int i = 0; i < kCount; ++i) table.matrix[next++] = &set.entries[i];
+template <class... Formats>
+constexpr void add_entries(KernelTable& table, const MatrixSet<sizeof...(Formats)>& set,
+                           FormatList<Formats...>) {
+  int next = 0;
+  ((table.matrix[static_cast<int>(Formats::kType)] = &set.entries[next++]), ...);
 }
 
-/// A tier's table. The sets come in the order of WeightType.
-template <class... Sets>
+/// A tier's table.
 constexpr KernelTable make_table(IsaTier tier, EncodeFn encode_as_f32, EncodeFn encode_as_q8,
                                  const FloatKernels& floats, const ProbeKernels& probes,
-                                 const Sets&... sets) {
+                                 const MatrixSet<PlainFormats::kCount>& plain,
+                                 const MatrixSet<BlockFormats::kCount>& block,
+                                 const MatrixSet<SuperFormats::kCount>& super,
+                                 const MatrixSet<TableFormats::kCount>& table_codes) {
   KernelTable table{};
   table.tier = tier;
   table.encode[static_cast<int>(ActivationEncoding::f32)] = encode_as_f32;
   table.encode[static_cast<int>(ActivationEncoding::q8)] = encode_as_q8;
   table.floats = &floats;
   table.probes = &probes;
-  int next = 0;
-  (add_entries(table, next, sets), ...);
+  add_entries(table, plain, PlainFormats{});
+  add_entries(table, block, BlockFormats{});
+  add_entries(table, super, SuperFormats{});
+  add_entries(table, table_codes, TableFormats{});
   return table;
 }
 

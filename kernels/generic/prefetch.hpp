@@ -1,6 +1,6 @@
 // Asking for memory ahead of its use. By assembly: GCC takes a function that does nothing but
 // __builtin_prefetch for one without effects and drops its calls, which cost a third of the decode
-// speed before anybody saw it (docs/kernels.md).
+// speed before anybody saw it (docs/decisions/prefetch-by-assembly.md).
 #pragma once
 
 namespace r1::kernels {

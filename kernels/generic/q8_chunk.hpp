@@ -141,6 +141,21 @@ struct StreamedCodes : PackedCodes<Isa, Format, kVecs> {
   }
 };
 
+/// The same for a few rows: while a chunk is used, the chunk that comes next is asked for.
+template <class Isa, class Format, int kVecs>
+struct FollowedCodes : PackedCodes<Isa, Format, kVecs> {
+  PackedCodes<Isa, Format, kVecs> next;
+
+  [[gnu::always_inline]] void begin_block(int block) const noexcept {
+    // Vectors of one panel share its lines.
+    constexpr int kPanelVecs = static_cast<int>(kPanelRows) / Isa::kLanes;
+    for (int v = 0; v < kVecs; v += kPanelVecs) {
+      const std::uint8_t* ahead = next.first[v] + block * block_code_bytes(Format::kBits);
+      for (int i = 0; i < Format::kBits; ++i) prefetch(ahead + i * kGroupBytes);
+    }
+  }
+};
+
 /// A chunk's codes, unpacked by stage_codes: [k-group][vector], kVectorBytes each.
 template <class Isa, int kVecs>
 struct StagedCodes {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/generic/prefetch.hpp"
+
 namespace r1::kernels {
 namespace {
 
@@ -20,7 +22,7 @@ std::uint64_t read_stream(const std::byte* data, std::int64_t bytes) noexcept {
   Vector a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{};
   for (std::int64_t at = 0; at < bytes; at += kStep) {
     for (std::int64_t line = 0; line < kStep; line += kLineBytes) {
-      __builtin_prefetch(data + at + kAheadBytes + line);
+      prefetch(data + at + kAheadBytes + line);
     }
     const auto* vectors = reinterpret_cast<const Vector*>(data + at);
     a += vectors[0];

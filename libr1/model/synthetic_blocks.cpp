@@ -55,47 +55,47 @@ void put_float(WeightType type, std::byte* at, float value) {
   }
 }
 
-/// Where a block's f16 scale and minimum (or addend) lie, and the minimum that centres the values.
+/// A scale and a minimum (or addend) as a block holds them.
 struct BlockScales {
-  int scale_at = 0;
-  int minimum_at = -1;  ///< -1: none
-  float centre = 0;     ///< in scales
+  float scale = 0;
+  float minimum = 0;
 };
 
-BlockScales block_scales(WeightType type) {
-  switch (type) {
-    case WeightType::q4_1:
-      return {0, 2, -7.5F};
-    case WeightType::q5_1:
-      return {0, 2, -15.5F};
-    case WeightType::q2_k:
-      return {80, 82, 1.5F};
-    case WeightType::q3_k:
-      return {108};
-    case WeightType::q4_k:
-      return {0, 2, 7.5F};
-    case WeightType::q5_k:
-      return {0, 2, 15.5F};
-    case WeightType::q6_k:
-      return {208};
-    default:
-      return {0};
+void put_scales(const kernels::FormatInfo& info, const BlockScales& scales, std::byte* block) {
+  put_half(block + info.scale_at, scales.scale);
+  if (info.minimum_at >= 0) put_half(block + info.minimum_at, scales.minimum);
+}
+
+/// Mean and root mean square of the values of the first kSampleBlocks blocks, under `scales`.
+struct Sample {
+  double mean = 0;
+  double deviation = 0;
+};
+
+Sample sample(WeightType type, const BlockScales& scales, std::vector<std::byte>& bytes) {
+  const kernels::FormatInfo& info = kernels::format_info(type);
+  for (std::int64_t i = 0; i < kSampleBlocks; ++i) {
+    put_scales(info, scales, bytes.data() + i * info.block_bytes);
   }
-}
-
-void put_scale(const BlockScales& scales, std::byte* block, float scale) {
-  put_half(block + scales.scale_at, scale);
-  if (scales.minimum_at >= 0) put_half(block + scales.minimum_at, scale * scales.centre);
-}
-
-/// Root mean square of the values of `blocks` blocks.
-float deviation_of(WeightType type, const std::byte* bytes, std::int64_t blocks) {
-  const std::int64_t count = blocks * kernels::format_info(type).block_values;
+  const std::int64_t count = kSampleBlocks * info.block_values;
   std::vector<float> values(static_cast<std::size_t>(count));
-  kernels::decode_gguf_row(type, bytes, count, values.data());
+  kernels::decode_gguf_row(type, bytes.data(), count, values.data());
+  double sum = 0;
   double squares = 0;
-  for (const float value : values) squares += static_cast<double>(value) * value;
-  return static_cast<float>(std::sqrt(squares / static_cast<double>(count)));
+  for (const float value : values) {
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  const auto n = static_cast<double>(count);
+  return {sum / n, std::sqrt(squares / n)};
+}
+
+/// The minimum that centres a type's values, in scales; `bytes` are random blocks.
+float centring_minimum(WeightType type, std::vector<std::byte>& bytes) {
+  if (kernels::format_info(type).minimum_at < 0) return 0;
+  const double of_scale = sample(type, {1, 0}, bytes).mean;
+  const double of_minimum = sample(type, {0, 1}, bytes).mean;
+  return static_cast<float>(-of_scale / of_minimum);
 }
 
 void fill_floats(WeightType type, const ValueSpread& spread, std::mt19937_64& random,
@@ -113,17 +113,16 @@ void fill_blocks(WeightType type, float deviation, std::mt19937_64& random,
     const std::uint64_t bits = random();
     std::memcpy(bytes.data() + at, &bits, std::min(sizeof bits, bytes.size() - at));
   }
-  const BlockScales scales = block_scales(type);
-  const auto block_bytes = static_cast<std::size_t>(kernels::format_info(type).block_bytes);
-  for (std::size_t i = 0; i < kSampleBlocks; ++i) {
-    put_scale(scales, bytes.data() + i * block_bytes, 1);
-  }
-  const float scale = deviation / deviation_of(type, bytes.data(), kSampleBlocks);
+  const kernels::FormatInfo& info = kernels::format_info(type);
+  const float centre = centring_minimum(type, bytes);
+  const auto unit = static_cast<float>(sample(type, {1, centre}, bytes).deviation);
+  const auto block_bytes = static_cast<std::size_t>(info.block_bytes);
   for (std::size_t at = 0; at < bytes.size(); at += block_bytes) {
     // Codes without a minimum do not lie evenly around 0; a scale of either sign centres them.
-    const float wobble = 1 + 0.3F * symmetric(random);
-    const bool negative = scales.minimum_at < 0 && symmetric(random) < 0;
-    put_scale(scales, bytes.data() + at, negative ? -scale * wobble : scale * wobble);
+    const float scale = deviation / unit * (1 + 0.3F * symmetric(random));
+    const bool negative = info.minimum_at < 0 && symmetric(random) < 0;
+    const float signed_scale = negative ? -scale : scale;
+    put_scales(info, {signed_scale, signed_scale * centre}, bytes.data() + at);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernels/api/pack.hpp"
 #include "libr1/runtime/linear.hpp"
 
 namespace r1::runtime {
@@ -63,11 +64,11 @@ class Forward::Pass {
 
   void embed() noexcept {
     const model::Matrix& table = f_.model_.weights.embedding;
-    const auto decode = f_.table_.matrix[static_cast<int>(table.type)]->decode_row;
     const base::Range mine = worker_.slice(m_);
     for (std::int64_t row = mine.begin; row < mine.end; ++row) {
-      decode(table.panels, table.k, f_.tokens_[static_cast<std::size_t>(row)],
-             hidden_ + row * config_.hidden);
+      kernels::decode_packed_row(table.type, table.panels, table.k,
+                                 f_.tokens_[static_cast<std::size_t>(row)],
+                                 hidden_ + row * config_.hidden);
     }
     worker_.barrier();
   }

@@ -129,17 +129,27 @@ TEST_CASE("position 40,000 is as exact as position 0") {
   CHECK(relative_error(expected_end, got_end) <= 1e-3);
 }
 
-TEST_CASE("a row's bits depend neither on chunks, nor on threads, nor on the tier's other rows") {
+TEST_CASE("a row's bits depend neither on chunks and threads, nor on what else is in the step") {
   for (const auto type : {WeightType::f32, WeightType::q4_k, WeightType::q6_k, WeightType::q8_0}) {
     const Model model = Model::load(support::random_model({.type = type}));
-    const auto tokens = support::random_tokens(70, 256, 9);
+    const auto tokens = support::random_tokens(52, 256, 9);
     for (const auto isa : support::available_tiers()) {
-      const auto whole = support::forward_logits(model, tokens, {.isa = isa, .chunk = 512});
-      for (const std::int64_t chunk : {1, 7, 16, 17}) {
+      const auto whole = support::forward_logits(model, tokens, {.isa = isa});
+      for (const std::int64_t chunk : {1, 7, 16, 17, 512}) {
         for (const int threads : {1, 2, 3}) {
-          INFO(kernels::isa_name(isa) << ", chunk " << chunk << ", threads " << threads);
-          CHECK(support::forward_logits(model, tokens,
-                                        {.isa = isa, .threads = threads, .chunk = chunk}) == whole);
+          for (const int others : {0, 7}) {
+            for (const std::int64_t prefix : {0, 21}) {
+              INFO(kernels::format_info(type).name
+                   << ", " << kernels::isa_name(isa) << ", chunk " << chunk << ", threads "
+                   << threads << ", beside " << others << ", prefix " << prefix);
+              CHECK(support::forward_logits(model, tokens,
+                                            {.isa = isa,
+                                             .threads = threads,
+                                             .chunk = chunk,
+                                             .prefix = prefix,
+                                             .others = others}) == whole);
+            }
+          }
         }
       }
     }

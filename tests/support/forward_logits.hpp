@@ -1,4 +1,4 @@
-// Runs a model's forward pass over one sequence, the way a test wants it.
+// Runs a model's forward pass over one sequence, alone or beside others, the way a test wants it.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,8 @@ struct ForwardSettings {
   kernels::IsaTier isa = kernels::best_isa();
   int threads = 1;
   std::int64_t chunk = 512;  ///< tokens a step
+  std::int64_t prefix = 0;   ///< tokens that a step of their own computes before the chunks
+  int others = 0;            ///< sequences of other tokens that are in every step as well
   kernels::KvType kv_type = kernels::KvType::f16;
   runtime::Forward::Probe probe = {};
 };

@@ -29,43 +29,40 @@ std::uint16_t to_half(float value) {
   return static_cast<std::uint16_t>(sign | ((exponent + 14) << 10 | (mantissa & 0x3FF)));
 }
 
-// Where a block's scale and minimum lie, the deviation of a value under scale 1, and the minimum
-// that centres the values (in scales).
+// The deviation of a value under scale 1, and the minimum that centres the values (in scales).
 struct BlockScales {
-  int scale_at;
-  int minimum_at;  ///< -1: none
   float deviation;
-  float centre;
+  float centre = 0;
 };
 
 BlockScales block_scales(WeightType type) {
   switch (type) {
     case WeightType::q4_0:
-      return {0, -1, 4.6F, 0};
+      return {4.6F};
     case WeightType::q4_1:
-      return {0, 2, 4.6F, -7.5F};
+      return {4.6F, -7.5F};
     case WeightType::q5_0:
-      return {0, -1, 9.2F, 0};
+      return {9.2F};
     case WeightType::q5_1:
-      return {0, 2, 9.2F, -15.5F};
+      return {9.2F, -15.5F};
     case WeightType::q8_0:
-      return {0, -1, 74, 0};
+      return {74};
     case WeightType::q2_k:
-      return {80, 82, 11, 1.5F};
+      return {11, 1.5F};
     case WeightType::q3_k:
-      return {108, -1, 42, 0};
+      return {42};
     case WeightType::q4_k:
-      return {0, 2, 220, 7.5F};
+      return {220, 7.5F};
     case WeightType::q5_k:
-      return {0, 2, 450, 15.5F};
+      return {450, 15.5F};
     case WeightType::q6_k:
-      return {208, -1, 1330, 0};
+      return {1330};
     case WeightType::iq4_nl:
-      return {0, -1, 70, 0};
+      return {70};
     case WeightType::iq4_xs:
-      return {0, -1, 1270, 0};
+      return {1270};
     default:
-      return {0, -1, 1, 0};
+      return {1};
   }
 }
 
@@ -208,8 +205,8 @@ std::vector<std::byte> random_rows(WeightType type, std::int64_t rows, std::int6
   for (std::int64_t i = 0; i < blocks; ++i) {
     std::byte* block = bytes.data() + i * info.block_bytes;
     const float scale = deviation / scales.deviation * vary(random);
-    put_half(block + scales.scale_at, scale);
-    if (scales.minimum_at >= 0) put_half(block + scales.minimum_at, scale * scales.centre);
+    put_half(block + info.scale_at, scale);
+    if (info.minimum_at >= 0) put_half(block + info.minimum_at, scale * scales.centre);
   }
   return bytes;
 }

@@ -1,4 +1,4 @@
-// Matrix kernels of the avx2 tier for formats with blocks of 32 values.
+// Matrix kernels of the avx2 tier for formats with one f16 scale a block.
 #include "kernels/generic/matmul_q8.hpp"
 #include "kernels/generic/matrix_set.hpp"
 #include "kernels/isa/avx2/isa.hpp"

@@ -25,7 +25,6 @@ TEST_CASE("a table is there exactly when its tier is available, and whole", "[di
     for (const MatrixKernels* matrix : table->matrix) {
       REQUIRE(matrix != nullptr);
       CHECK(matrix->matmul != nullptr);
-      CHECK(matrix->decode_row != nullptr);
     }
     for (const EncodeFn encode : table->encode) CHECK(encode != nullptr);
     CHECK(table->floats != nullptr);

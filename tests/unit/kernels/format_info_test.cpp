@@ -1,4 +1,5 @@
-// The facts of the weight types against ggml's own numbers (ggml.h: enum ggml_type, block sizes).
+// The facts of the weight types against ggml's own numbers (ggml.h: enum ggml_type, block sizes,
+// ggml-common.h: fields).
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -13,6 +14,8 @@ struct Fact {
   std::uint32_t id;
   int values;
   int bytes;
+  int scale_at = 0;
+  int minimum_at = -1;
 };
 
 const Fact kFacts[] = {
@@ -20,15 +23,15 @@ const Fact kFacts[] = {
     {WeightType::f16, "F16", 1, 1, 2},
     {WeightType::bf16, "BF16", 30, 1, 2},
     {WeightType::q4_0, "Q4_0", 2, 32, 18},
-    {WeightType::q4_1, "Q4_1", 3, 32, 20},
+    {WeightType::q4_1, "Q4_1", 3, 32, 20, 0, 2},
     {WeightType::q5_0, "Q5_0", 6, 32, 22},
-    {WeightType::q5_1, "Q5_1", 7, 32, 24},
+    {WeightType::q5_1, "Q5_1", 7, 32, 24, 0, 2},
     {WeightType::q8_0, "Q8_0", 8, 32, 34},
-    {WeightType::q2_k, "Q2_K", 10, 256, 84},
-    {WeightType::q3_k, "Q3_K", 11, 256, 110},
-    {WeightType::q4_k, "Q4_K", 12, 256, 144},
-    {WeightType::q5_k, "Q5_K", 13, 256, 176},
-    {WeightType::q6_k, "Q6_K", 14, 256, 210},
+    {WeightType::q2_k, "Q2_K", 10, 256, 84, 80, 82},
+    {WeightType::q3_k, "Q3_K", 11, 256, 110, 108},
+    {WeightType::q4_k, "Q4_K", 12, 256, 144, 0, 2},
+    {WeightType::q5_k, "Q5_K", 13, 256, 176, 0, 2},
+    {WeightType::q6_k, "Q6_K", 14, 256, 210, 208},
     {WeightType::iq4_nl, "IQ4_NL", 20, 32, 18},
     {WeightType::iq4_xs, "IQ4_XS", 23, 256, 136},
 };
@@ -44,6 +47,8 @@ TEST_CASE("format_info gives the numbers of GGUF", "[format_info]") {
     CHECK(info.gguf_id == fact.id);
     CHECK(info.block_values == fact.values);
     CHECK(info.block_bytes == fact.bytes);
+    CHECK(info.scale_at == fact.scale_at);
+    CHECK(info.minimum_at == fact.minimum_at);
     CHECK(info.encoding == (fact.values == 1 ? ActivationEncoding::f32 : ActivationEncoding::q8));
     WeightType found = fact.type == WeightType::f32 ? WeightType::f16 : WeightType::f32;
     CHECK(weight_type_from_gguf(fact.id, found));

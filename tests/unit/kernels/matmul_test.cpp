@@ -134,6 +134,36 @@ TEST_CASE("matmul agrees with the oracle, with the same bits for any m and n", "
   }
 }
 
+TEST_CASE("rows beyond one block of rows have the bits of single rows", "[matmul]") {
+  // Around the ends of blocks of 171 or 192 rows, whichever a kernel works in.
+  constexpr std::int64_t kRows[] = {0,   63,  170, 171, 172, 190, 191, 192,
+                                    193, 341, 342, 345, 383, 384, 385, 511};
+  constexpr std::int64_t kColumns = 33;
+  for (const WeightType type : all_types()) {
+    std::mt19937 random(28);
+    INFO(format_info(type).name);
+    const Case c = make_case(type, 256, Fill::random, 512, random);
+    const GuardedBytes packed = pack_rows(type, c.rows, kColumns, c.k);
+    for (const KernelTable* table : runnable_tables()) {
+      INFO(isa_name(table->tier));
+      const GuardedBytes x = c.encoded(*table, c.m());
+      std::vector<GuardedBytes> singles;
+      for (const std::int64_t row : kRows) {
+        const GuardedBytes one(c.stride());
+        std::memcpy(one.data(), x.data() + row * c.stride(), static_cast<std::size_t>(c.stride()));
+        singles.push_back(run(*table, c, packed, one, 1, kColumns, 0, 3));
+      }
+      for (const std::int64_t m : {171, 192, 193, 385, 512}) {
+        const GuardedBytes y = run(*table, c, packed, x, m, kColumns, 0, 3);
+        for (std::size_t i = 0; i < std::size(kRows) && kRows[i] < m; ++i) {
+          INFO("m " << m << " row " << kRows[i]);
+          REQUIRE(same_bits(y.floats() + kRows[i] * kColumns, singles[i].floats(), kColumns));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("matmul is right at extreme codes, scales and activations", "[matmul]") {
   for (const WeightType type : all_types()) {
     std::mt19937 random(22);

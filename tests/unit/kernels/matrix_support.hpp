@@ -61,25 +61,6 @@ enum class Fill {
 inline constexpr Fill kFills[] = {Fill::random, Fill::zeros, Fill::ones, Fill::lowest,
                                   Fill::subnormal};
 
-/// Offsets of the f16 fields in a GGUF block of a quantized type.
-inline std::vector<int> half_fields(WeightType type) {
-  switch (type) {
-    case WeightType::q4_1:
-    case WeightType::q5_1:
-    case WeightType::q4_k:
-    case WeightType::q5_k:
-      return {0, 2};
-    case WeightType::q2_k:
-      return {80, 82};
-    case WeightType::q3_k:
-      return {108};
-    case WeightType::q6_k:
-      return {208};
-    default:
-      return {0};
-  }
-}
-
 /// rows x k values of `type`, rows one after the other.
 inline std::vector<std::byte> make_rows(WeightType type, std::int64_t rows, std::int64_t k,
                                         Fill fill, std::mt19937& random) {
@@ -113,7 +94,8 @@ inline std::vector<std::byte> make_rows(WeightType type, std::int64_t rows, std:
   }
   for (std::size_t block = 0; block < out.size();
        block += static_cast<std::size_t>(info.block_bytes)) {
-    for (const int field : half_fields(type)) {
+    for (const std::int32_t field : {info.scale_at, info.minimum_at}) {
+      if (field < 0) continue;
       const std::uint16_t bits = scale();
       std::memcpy(&out[block + static_cast<std::size_t>(field)], &bits, 2);
     }
