@@ -22,8 +22,9 @@ enum class WeightType : std::uint8_t {
   q6_k,
   iq4_nl,
   iq4_xs,
+  tq2_0,
 };
-inline constexpr int kWeightTypeCount = 15;
+inline constexpr int kWeightTypeCount = 16;
 
 /// How activations are given to a matmul.
 /// f32: k float32 values, padded with zeros to a multiple of 4 values.

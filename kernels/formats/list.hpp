@@ -16,6 +16,7 @@
 #include "kernels/formats/q5_k.hpp"
 #include "kernels/formats/q6_k.hpp"
 #include "kernels/formats/q8_0.hpp"
+#include "kernels/formats/tq2_0.hpp"
 
 namespace r1::kernels {
 namespace {
@@ -26,7 +27,7 @@ struct FormatList {
 };
 
 using PlainFormats = FormatList<F32, F16, BF16>;
-using BlockFormats = FormatList<Q4_0, Q4_1, Q5_0, Q5_1, Q8_0>;
+using BlockFormats = FormatList<Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, TQ2_0>;
 using SuperFormats = FormatList<Q2_K, Q3_K, Q4_K, Q5_K, Q6_K>;
 using TableFormats = FormatList<IQ4_NL, IQ4_XS>;
 

@@ -132,6 +132,12 @@ Terms<Real> q6_k(const Byte* b, int i) {
 }
 
 template <class Real>
+Terms<Real> tq2_0(const Byte* b, int i) {
+  const int code = b[i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2) & 3;
+  return {static_cast<Real>(half(b + 64)) * static_cast<Real>(code - 1), kNone};
+}
+
+template <class Real>
 Terms<Real> iq4_xs(const Byte* b, int i) {
   const int j = i / 32;
   const int low = b[4 + j / 2] >> (4 * (j % 2)) & 15;
@@ -182,6 +188,8 @@ Terms<Real> decode_terms(WeightType type, const std::byte* row, std::int64_t ind
       return q6_k<Real>(bytes + super * 210, i);
     case WeightType::iq4_xs:
       return iq4_xs<Real>(bytes + super * 136, i);
+    case WeightType::tq2_0:
+      return tq2_0<Real>(bytes + super * 66, i);
   }
   return {0, 0};
 }

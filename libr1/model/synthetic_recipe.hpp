@@ -27,7 +27,8 @@ class TypeRecipe {
  public:
   /// Throws Error{invalid_argument} listing the names.
   explicit TypeRecipe(std::string_view name);
-  /// All names: the weight types in the kernels' order, then the mixtures.
+  /// All names: the weight types that models are quantized to, in the kernels' order, then the
+  /// mixtures.
   static std::vector<std::string> names();
 
   /// The matrix's type. A type whose blocks do not fill rows of `place.k` values is replaced as

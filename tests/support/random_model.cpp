@@ -61,6 +61,8 @@ BlockScales block_scales(WeightType type) {
       return {70};
     case WeightType::iq4_xs:
       return {1270};
+    case WeightType::tq2_0:
+      return {1.2F};
     default:
       return {1};
   }

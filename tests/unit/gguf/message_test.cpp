@@ -38,9 +38,9 @@ TEST_CASE("ggml types are named", "[gguf]") {
   CHECK(describe_ggml_type(34) == "TQ1_0 (ggml type 34)");
   CHECK(describe_ggml_type(39) == "MXFP4 (ggml type 39)");
   CHECK(describe_ggml_type(4000000000u) == "ggml type 4000000000, which no known format has");
-  CHECK(
-      supported_ggml_types() ==
-      "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS");
+  CHECK(supported_ggml_types() ==
+        "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, "
+        "IQ4_XS, TQ2_0");
 }
 
 TEST_CASE("names are found and duplicates told", "[gguf]") {

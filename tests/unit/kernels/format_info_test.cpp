@@ -34,6 +34,7 @@ const Fact kFacts[] = {
     {WeightType::q6_k, "Q6_K", 14, 256, 210, 208},
     {WeightType::iq4_nl, "IQ4_NL", 20, 32, 18},
     {WeightType::iq4_xs, "IQ4_XS", 23, 256, 136},
+    {WeightType::tq2_0, "TQ2_0", 35, 256, 66, 64},
 };
 
 }  // namespace

@@ -236,6 +236,7 @@ TEST_CASE("the packed layout does not change unnoticed", "[pack]") {
       0x09d8bdb528bd1d20,  // Q6_K
       0x0e5db8e149ee16df,  // IQ4_NL
       0xa2f286d2dd72332c,  // IQ4_XS
+      0x5c980aa08dfbf032,  // TQ2_0
   };
   for (const WeightType type : all_types()) {
     INFO(format_info(type).name);
