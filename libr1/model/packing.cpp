@@ -114,6 +114,7 @@ void pack_matrices(const gguf::Reader& file, std::span<const PackJob> jobs, std:
       }
     }
   };
+  if (progress) progress(0);
   team.run([&](base::Worker& worker) {
     try {
       work(worker);

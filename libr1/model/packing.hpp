@@ -25,8 +25,8 @@ std::int64_t packed_bytes(const PackJob& job);
 /// Packs all jobs to `packed`, the buffer's start. `alongside` runs on the calling thread first,
 /// while the others pack already; may be empty. Each thread needs about 256 KB besides, or the
 /// bytes of 16 rows when those are more; the file's pages are released as it goes. `progress` gets
-/// 0..1 on the calling thread, at most 101 times, and may be empty. Throws what `alongside` or
-/// reading throws.
+/// 0 before anything is read, then up to 1, on the calling thread, at most 101 times; it may be
+/// empty. Throws what `alongside` or reading throws.
 void pack_matrices(const gguf::Reader& file, std::span<const PackJob> jobs, std::byte* packed,
                    base::ThreadTeam& team, const std::function<void()>& alongside,
                    const std::function<void(double)>& progress);

@@ -87,7 +87,7 @@ TEST_CASE("every panel is packed once and at its place, by any number of threads
   }
 }
 
-TEST_CASE("progress rises to 1 in few steps, on the calling thread") {
+TEST_CASE("progress rises from 0 to 1 in few steps, on the calling thread") {
   const gguf::Reader file = patterned_file();
   const Plan plan = plan_of(file);
   std::vector<std::byte> packed(static_cast<std::size_t>(plan.bytes));
@@ -100,7 +100,7 @@ TEST_CASE("progress rises to 1 in few steps, on the calling thread") {
                     told.push_back(fraction);
                   });
     REQUIRE_FALSE(told.empty());
-    CHECK(told.front() > 0);
+    CHECK(told.front() == 0);
     CHECK(told.back() == 1);
     CHECK(std::is_sorted(told.begin(), told.end()));
     CHECK(std::adjacent_find(told.begin(), told.end()) == told.end());
