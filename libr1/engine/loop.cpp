@@ -11,10 +11,12 @@ namespace {
 
 // Conversations of full length that the pool's bound allows for; memory is taken only as they grow.
 constexpr std::int64_t kFullConversations = 64;
+// The same of those that are over, whose pages are kept for others that begin alike.
+constexpr std::int64_t kCachedConversations = 1;
 
-std::int64_t pool_pages(const Settings& settings) {
+std::int64_t pool_pages(const Settings& settings, std::int64_t conversations) {
   const std::int64_t pages = (settings.kv_tokens + kernels::kPageTokens - 1) / kernels::kPageTokens;
-  return pages * kFullConversations;
+  return pages * conversations;
 }
 
 }  // namespace
@@ -25,7 +27,9 @@ Loop::Loop(Model model, const Settings& settings, OnPrefill on_prefill)
       on_prefill_(std::move(on_prefill)),
       team_(std::max(settings.threads, settings.threads_batch)),
       pool_(runtime::KvLayout::make(model_.impl().config, kernels::KvType::f16),
-            pool_pages(settings), model_.impl().weights.buffer.pages()),
+            pool_pages(settings, kFullConversations),
+            {.cached_max = pool_pages(settings, kCachedConversations),
+             .memory = model_.impl().weights.buffer.pages()}),
       forward_(model_.impl(), *settings.table, team_, kernels::KvType::f16, settings.batch_size,
                settings.kv_tokens),
       thread_([this] { run(); }) {}

@@ -61,24 +61,10 @@ Generation Request::wait_result() {
   return std::move(result_);
 }
 
-void Request::reuse_prefix() {
-  std::vector<TokenId>& cached = sequence_->tokens;
-  const std::size_t most = std::min(cached.size(), history_.size() - 1);
-  const auto same = std::mismatch(
-      cached.begin(), cached.begin() + static_cast<std::ptrdiff_t>(most), history_.begin());
-  cached.erase(same.first, cached.end());
-  sequence_->kv.truncate(static_cast<std::int64_t>(cached.size()));
-  result_.cached_tokens = static_cast<std::int64_t>(cached.size());
-}
-
-void Request::forget_cache() {
-  sequence_->tokens.clear();
-  sequence_->kv.truncate(0);
-}
+void Request::reuse_prefix() { result_.cached_tokens = sequence_->attach(history_); }
 
 void Request::computed(std::int64_t count, double ms) {
-  const std::span<const TokenId> done = pending().first(static_cast<std::size_t>(count));
-  sequence_->tokens.insert(sequence_->tokens.end(), done.begin(), done.end());
+  sequence_->computed(pending().first(static_cast<std::size_t>(count)));
   if (prefilling()) {
     prefill_ms_ += ms;
     prefilled_ += count;
@@ -88,7 +74,8 @@ void Request::computed(std::int64_t count, double ms) {
 bool Request::choose(std::span<const float> logits, const text::Tokenizer& tokenizer) {
   const sampling::Choice choice = chain_.choose(logits, history_);
   if (!choice.finite) {
-    forget_cache();
+    // Broken keys and values must not serve the next prompt.
+    sequence_->forget();
     finish(
         FinishReason::error,
         fmt::format("logits at position {}: expected finite numbers, got NaN or infinity (damaged "

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "libr1/engine/text_pipeline.hpp"
-#include "libr1/runtime/kv_pool.hpp"
+#include "libr1/runtime/kv_sequence.hpp"
 #include "libr1/sampling/chain.hpp"
 #include "r1/generation.hpp"
 
@@ -20,16 +20,9 @@ namespace r1::engine {
 
 using Clock = std::chrono::steady_clock;
 
-/// A conversation's KV pages and the tokens whose keys and values they hold.
-struct CachedSequence {
-  explicit CachedSequence(runtime::KvPool& pool) : kv(pool) {}
-  runtime::KvSequence kv;
-  std::vector<TokenId> tokens;
-};
-
 /// What a request needs to start.
 struct RequestSpec {
-  std::shared_ptr<CachedSequence> sequence;
+  std::shared_ptr<runtime::KvSequence> sequence;
   std::vector<TokenId> prompt;  ///< not empty, ids within the vocabulary
   std::int64_t max_tokens = 0;  ///< >= 1
   bool ignore_eos = false;
@@ -54,15 +47,14 @@ class Request {
 
   // Loop thread's side.
 
-  /// Drops what the cached sequence does not share with the prompt; the last prompt token is always
-  /// computed.
+  /// Starts from what is known of the prompt's beginning; the last prompt token is always computed.
   void reuse_prefix();
   /// Tokens whose keys and values are still to be computed.
   std::span<const TokenId> pending() const {
-    return std::span(history_).subspan(sequence_->tokens.size());
+    return std::span(history_).subspan(sequence_->tokens().size());
   }
-  runtime::KvSequence& kv() { return sequence_->kv; }
-  std::int64_t position() const { return static_cast<std::int64_t>(sequence_->tokens.size()); }
+  runtime::KvSequence& kv() { return *sequence_; }
+  std::int64_t position() const { return static_cast<std::int64_t>(sequence_->tokens().size()); }
   /// True until the first token was chosen.
   bool prefilling() const { return generated_ == 0; }
   std::int64_t prompt_tokens() const {
@@ -78,10 +70,8 @@ class Request {
  private:
   void emit(std::vector<Piece> pieces);
   void fill_timings();
-  /// Keys and values of a broken forward pass must not serve the next prompt.
-  void forget_cache();
 
-  std::shared_ptr<CachedSequence> sequence_;
+  std::shared_ptr<runtime::KvSequence> sequence_;
   std::vector<TokenId> history_;  ///< prompt and generated tokens
   std::int64_t max_tokens_;
   bool ignore_eos_;

@@ -11,7 +11,7 @@ namespace r1 {
 namespace engine {
 
 SessionImpl::SessionImpl(std::shared_ptr<Loop> loop, GenerationOptions options)
-    : loop_(std::move(loop)), sequence_(std::make_shared<CachedSequence>(loop_->pool())) {
+    : loop_(std::move(loop)), sequence_(std::make_shared<runtime::KvSequence>(loop_->pool())) {
   set_options(std::move(options));
 }
 

@@ -39,7 +39,7 @@ class SessionImpl {
   void end_current();
 
   std::shared_ptr<Loop> loop_;
-  std::shared_ptr<CachedSequence> sequence_;
+  std::shared_ptr<runtime::KvSequence> sequence_;
   GenerationOptions options_;
   std::vector<Message> messages_;
   std::mutex request_mutex_;          ///< for stop(), which any thread may call

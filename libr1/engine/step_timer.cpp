@@ -15,7 +15,7 @@
 #include "libr1/engine/stage_clock.hpp"
 #include "libr1/model/loaded_model.hpp"
 #include "libr1/runtime/forward.hpp"
-#include "libr1/runtime/kv_pool.hpp"
+#include "libr1/runtime/kv_sequence.hpp"
 #include "r1/error.hpp"
 #include "r1/measure.hpp"
 
@@ -66,7 +66,8 @@ class StepTimerImpl {
         info_(describe(settings_)),
         team_(std::max(settings_.threads, settings_.threads_batch)),
         pool_(runtime::KvLayout::make(config(), kKvType),
-              std::numeric_limits<runtime::PageId>::max(), model_.impl().weights.buffer.pages()),
+              std::numeric_limits<runtime::PageId>::max(),
+              {.memory = model_.impl().weights.buffer.pages()}),
         forward_(model_.impl(), *settings_.table, team_, kKvType, settings_.batch_size,
                  settings_.kv_tokens),
         rows_(config().kv_heads * config().head_dim) {}

@@ -11,7 +11,7 @@
 #include "libr1/base/thread_team.hpp"
 #include "libr1/model/loaded_model.hpp"
 #include "libr1/runtime/key_bias.hpp"
-#include "libr1/runtime/kv_pool.hpp"
+#include "libr1/runtime/kv_sequence.hpp"
 #include "libr1/runtime/rope_table.hpp"
 
 namespace r1::runtime {

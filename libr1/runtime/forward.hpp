@@ -14,7 +14,7 @@
 #include "libr1/model/loaded_model.hpp"
 #include "libr1/runtime/attention.hpp"
 #include "libr1/runtime/encoded_rows.hpp"
-#include "libr1/runtime/kv_pool.hpp"
+#include "libr1/runtime/kv_sequence.hpp"
 
 namespace r1::runtime {
 
