@@ -70,7 +70,6 @@ PageMatch KvPool::hold_match(const PagePlace& place, std::span<const TokenId> to
 
 PageId KvPool::publish(PageId page, const PagePlace& place, std::span<const TokenId> tokens) {
   const std::scoped_lock lock(mutex_);
-  index_.erase(page);
   if (tokens.size() == kernels::kPageTokens) {
     const PageId same = index_.find(place, tokens);
     if (same != kNoPage) {
@@ -79,6 +78,7 @@ PageId KvPool::publish(PageId page, const PagePlace& place, std::span<const Toke
       return same;
     }
   }
+  index_.erase(page);
   index_.publish(page, place, tokens);
   return page;
 }

@@ -187,6 +187,8 @@ class World {
     for (std::size_t i = 0; i < 20; ++i) write(life.sequence, life.tokens.size() + i, kBroken);
     life.sequence.computed(Tokens(20, 0));
     life.sequence.forget();
+    // Equal pages may have become one, so whoever begins alike may hold what is forgotten.
+    life.tokens.resize(life.tokens.size() + 20, 0);
     for (const auto& other : lives_) {
       if (other->key == life.key && common(other->tokens, life.tokens) > 0) {
         other->behind_broken = true;
