@@ -1,6 +1,6 @@
 // The KV pool's bookkeeping, with the shape of DeepSeek-R1-Distill-Qwen-1.5B: what a prompt of
 // 2,048 tokens costs that is cached, and what computing it adds to the forward pass. Each case
-// checks what was found. The copy of a page is set against reading its bytes from memory.
+// checks what was found. The copy of a page is set against reading as many bytes from the cache.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -86,7 +86,7 @@ void copy(benchmark::State& state) {
     if (!fork.reserve(9) || fork.page_of(8) == parent.page_of(8)) state.SkipWithError("no copy");
   }
   const double limit = r1::bench::read_bytes_per_s(
-      *r1::kernels::kernel_table(r1::kernels::best_isa()), r1::bench::kMemoryBytes);
+      *r1::kernels::kernel_table(r1::kernels::best_isa()), kShape.page_bytes());
   state.counters["of_reading"] =
       benchmark::Counter(static_cast<double>(state.iterations() * kShape.page_bytes()) / limit,
                          benchmark::Counter::kIsRate);

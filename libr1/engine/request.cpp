@@ -61,7 +61,10 @@ Generation Request::wait_result() {
   return std::move(result_);
 }
 
-void Request::reuse_prefix() { result_.cached_tokens = sequence_->attach(history_); }
+void Request::reuse_prefix() {
+  sequence_->expect(static_cast<std::int64_t>(history_.capacity()));
+  result_.cached_tokens = sequence_->attach(history_);
+}
 
 void Request::computed(std::int64_t count, double ms) {
   sequence_->computed(pending().first(static_cast<std::size_t>(count)));

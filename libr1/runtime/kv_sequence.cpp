@@ -50,6 +50,13 @@ void KvSequence::drop_pages(std::size_t kept) noexcept {
   addresses_.resize(kept);
 }
 
+void KvSequence::expect(std::int64_t count) {
+  const auto tokens = static_cast<std::size_t>(count);
+  tokens_.reserve(tokens);
+  ids_.reserve(pages_for(tokens));
+  addresses_.reserve(pages_for(tokens));
+}
+
 std::int64_t KvSequence::attach(std::span<const TokenId> prompt) {
   const auto usable = prompt.first(prompt.empty() ? 0 : prompt.size() - 1);
   const auto own = std::ranges::mismatch(tokens_, usable).in1 - tokens_.begin();

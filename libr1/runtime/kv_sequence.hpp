@@ -29,6 +29,8 @@ class KvSequence {
   /// Pages that it holds, shared ones included.
   std::int64_t pages_held() const { return static_cast<std::int64_t>(ids_.size()); }
 
+  /// Takes memory for the lists of up to `count` tokens now, not as they come.
+  void expect(std::int64_t count);
   /// Becomes the longest beginning of `prompt` that is known: of what the sequence has itself, then
   /// of pages in the pool. Returns its length, less than the prompt's: logits come from computing
   /// its last token.

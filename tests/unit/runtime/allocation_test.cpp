@@ -59,7 +59,7 @@ TEST_CASE("a warm decode step allocates nothing, sampling included") {
       for (auto& tokens : history) {
         tokens.reserve(256);
         kv.push_back(std::make_unique<runtime::KvSequence>(pool));
-        REQUIRE(kv.back()->reserve(256));
+        kv.back()->expect(256);
         chains.emplace_back(
             sampling::make_params({.temperature = 0.8F, .repeat_penalty = 1.1F, .seed = 3},
                                   model.impl().config.vocab),
@@ -69,10 +69,12 @@ TEST_CASE("a warm decode step allocates nothing, sampling included") {
       const auto decode = [&] {
         for (std::size_t i = 0; i < sequences; ++i) {
           const auto position = static_cast<std::int64_t>(history[i].size()) - 1;
+          if (!kv[i]->reserve(position + 1)) throw std::bad_alloc();
           steps[i] = {std::span(history[i]).last(1), position, kv[i].get()};
         }
         std::span<const float> logits = forward.step(steps);
         for (std::size_t i = 0; i < sequences; ++i, logits = logits.subspan(vocab)) {
+          kv[i]->computed(steps[i].tokens);
           history[i].push_back(chains[i].choose(logits.first(vocab), history[i]).id);
         }
       };
