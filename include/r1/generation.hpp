@@ -39,6 +39,12 @@ struct GenerationOptions {
                                        ///< thought; the text before one is kept
   bool ignore_eos = false;             ///< go on past end-of-generation tokens
   bool enable_thinking = true;         ///< passed on to templates that know it
+  /// Past these many tokens or seconds of thought (whichever comes first) the thought ends with its
+  /// sentence, 32 tokens or a tenth later at the latest (at most 128), and the answer follows; a
+  /// quarter of the tokens that may come, at most 256, is kept for it. 0: no thought. Empty: as the
+  /// model likes.
+  std::optional<std::int64_t> think_budget_tokens = {};
+  std::optional<double> think_budget_seconds = {};  ///< of the thought's own time, finite
 };
 
 /// Which part of an answer a piece belongs to.
@@ -61,6 +67,18 @@ enum class FinishReason {
 /// The field's usual spelling: "stop", "length", "cancelled", "error".
 const char* to_string(FinishReason reason);
 
+/// Why a thought ended.
+enum class ThoughtEnd {
+  none,    ///< there was none, or the generation ended inside it
+  model,   ///< the model closed it
+  budget,  ///< the thinking budget, or the room that is kept for the answer
+  loop,    ///< it went round in a circle
+  user,    ///< the caller ended it
+};
+
+/// "none", "model", "budget", "loop", "user".
+const char* to_string(ThoughtEnd end);
+
 /// Where the time of one generation went.
 struct Timings {
   double ttft_ms = 0;               ///< prompt given to first token chosen
@@ -76,6 +94,8 @@ struct Generation {
   std::string text;       ///< the answer
   std::string reasoning;  ///< the thought, without its tags
   FinishReason finish_reason = FinishReason::stop;
+  ThoughtEnd thought_end = ThoughtEnd::none;
+  bool loop = false;                      ///< the answer went round in a circle and was cut: length
   std::string error;                      ///< one line, set with FinishReason::error
   std::vector<TokenId> prompt_token_ids;  ///< the whole prompt, BOS included
   std::vector<TokenId> token_ids;         ///< generated, thought included, end token excluded

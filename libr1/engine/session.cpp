@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "libr1/engine/thought_control.hpp"
 #include "r1/error.hpp"
 
 namespace r1 {
@@ -25,6 +26,7 @@ void SessionImpl::set_options(GenerationOptions options) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("max_tokens: expected -1 or more, got {}", options.max_tokens));
   }
+  check_think_budget(options);
   options_ = std::move(options);
 }
 
