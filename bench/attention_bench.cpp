@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/limits.hpp"
@@ -30,6 +31,9 @@ struct Model {
 };
 constexpr Model kModels[] = {
     {"qwen2-0.5b", 24, 2, 7, 64}, {"qwen2-1.5b", 28, 2, 6, 128}, {"qwen2-7b", 28, 4, 7, 128}};
+
+constexpr std::pair<KvType, const char*> kTypes[] = {
+    {KvType::f16, "f16"}, {KvType::q8, "q8"}, {KvType::f32, "f32"}};
 
 double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -57,7 +61,7 @@ class Cache {
   Cache(const Model& model, KvType type, std::int64_t tokens)
       : model_(model),
         type_(type),
-        head_bytes_(model.head_dim * kPageTokens * (type == KvType::f32 ? 4 : 2)),
+        head_bytes_(kv_head_bytes(type, model.head_dim)),
         layer_bytes_(2 * model.kv_heads * head_bytes_),
         pages_((tokens + kPageTokens - 1) / kPageTokens),
         memory_(static_cast<std::size_t>(pages_ * model.layers * layer_bytes_), "pages"),
@@ -134,9 +138,10 @@ void decode(benchmark::State& state, IsaTier tier, const Model& model, KvType ty
   const auto q = random_floats(static_cast<std::size_t>(model.row_size()));
   std::vector<float> out(q.size());
   if (!is_right(cache, kernels, q, 1, depth - 1, out)) return state.SkipWithError("wrong result");
+  const auto bytes = static_cast<double>(model.layers * cache.layer_bytes());
   double best = 0;
   for (auto _ : state) {
-    const double rate = rate_of(static_cast<double>(model.layers * cache.layer_bytes()), [&] {
+    const double rate = rate_of(bytes, [&] {
       for (std::int64_t layer = 0; layer < model.layers; ++layer) {
         for (std::int64_t head = 0; head < model.kv_heads; ++head) {
           cache.attend(kernels, layer, head, q, 1, depth - 1, out);
@@ -145,6 +150,7 @@ void decode(benchmark::State& state, IsaTier tier, const Model& model, KvType ty
     });
     best = std::max(best, rate);
   }
+  state.counters["best_ms"] = bytes / best * 1e3;
   state.counters["best_GB/s"] = best * 1e-9;
   state.counters["of_reading"] =
       best / bench::read_bytes_per_s(*kernel_table(best_isa()), bench::kMemoryBytes);
@@ -177,9 +183,8 @@ bool register_all() {
     const IsaTier tier = static_cast<IsaTier>(i);
     if (kernel_table(tier) == nullptr) continue;
     for (const Model& model : kModels) {
-      for (const KvType type : {KvType::f16, KvType::f32}) {
-        const std::string name = std::string(isa_name(tier)) + "/" + model.name +
-                                 (type == KvType::f16 ? "/f16" : "/f32");
+      for (const auto& [type, type_name] : kTypes) {
+        const std::string name = std::string(isa_name(tier)) + "/" + model.name + "/" + type_name;
         benchmark::RegisterBenchmark(("decode/" + name).c_str(), &decode, tier, model, type)
             ->ArgName("depth")
             ->Arg(512)

@@ -131,7 +131,8 @@ void kv_write(benchmark::State& state, IsaTier tier, KvType type) {
   constexpr std::int64_t kHeads = 2;
   constexpr std::int64_t kDim = 128;
   const std::vector<float> k = random_floats(kHeads * kDim);
-  const std::size_t bytes = 2 * kHeads * kDim * kPageTokens * (type == KvType::f32 ? 4 : 2);
+  const std::int64_t token_bytes = 2 * kHeads * kv_head_bytes(type, kDim) / kPageTokens;
+  const auto bytes = static_cast<std::size_t>(token_bytes * kPageTokens);
   base::AlignedBuffer expected(bytes, "expected page");
   base::AlignedBuffer page(bytes, "page");
   const auto write = [&](IsaTier by, std::byte* to, std::int64_t slot) {
@@ -155,7 +156,7 @@ void kv_write(benchmark::State& state, IsaTier tier, KvType type) {
   if (std::memcmp(page.data(), expected.data(), bytes) != 0) {
     return state.SkipWithError("wrong result");
   }
-  count_bytes(state, tier, 2 * kHeads * kDim * (type == KvType::f32 ? 8 : 6));
+  count_bytes(state, tier, 2 * kHeads * kDim * 4 + token_bytes);
 }
 
 bool register_all() {
@@ -178,6 +179,7 @@ bool register_all() {
     add("all_finite/n:151936", &all_finite, std::int64_t{151936});
     add("rope/heads:12", &rope, std::int64_t{12});
     add("kv_write/f16", &kv_write, KvType::f16);
+    add("kv_write/q8", &kv_write, KvType::q8);
     add("kv_write/f32", &kv_write, KvType::f32);
   }
   return true;

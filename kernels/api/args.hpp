@@ -27,13 +27,31 @@ struct MatmulArgs {
   const float* residual;     ///< [m, n] with y_stride, may be y itself, or null
 };
 
-/// Element type of the KV cache.
-enum class KvType : std::uint8_t { f32, f16 };
-inline constexpr int kKvTypeCount = 2;
+/// Element type of the KV cache. q8: int8 codes with one f16 scale a token and KV head, for K and
+/// for V. The scale is the smallest f16 that keeps the codes, to nearest even, within -127..127; 0
+/// for a row of zeros. A row with a NaN, an infinity or a value beyond 127 * 65504 gets the scale
+/// NaN, so that whatever attends to it shows.
+enum class KvType : std::uint8_t { f32, f16, q8 };
+inline constexpr int kKvTypeCount = 3;
 
-/// Where one token's keys and values go.
-/// A layer's part of a page: K as [kv_head][head_dim][16 tokens], then V as [kv_head][16
-/// tokens][head_dim].
+/// Bytes of one head's K, or V, in a page: its values as [head_dim][16 tokens] for K and [16
+/// tokens][head_dim] for V; with q8 the codes so and, right behind them, the scales of the 16
+/// tokens. Twice that is a multiple of 64.
+constexpr std::int64_t kv_head_bytes(KvType type, std::int64_t head_dim) noexcept {
+  const std::int64_t values = kPageTokens * head_dim;
+  switch (type) {
+    case KvType::f32:
+      return values * 4;
+    case KvType::f16:
+      return values * 2;
+    case KvType::q8:
+      return values + kPageTokens * 2;
+  }
+  return 0;
+}
+
+/// Where one token's keys and values go. A layer's part of a page: K of all KV heads, then V of all
+/// KV heads, kv_head_bytes() each.
 struct KvWriteArgs {
   const float* k;  ///< [kv_heads, head_dim] after RoPE (and without any bias kept apart)
   const float* v;  ///< [kv_heads, head_dim]
@@ -69,7 +87,7 @@ struct AttentionArgs {
   std::int64_t first_position;    ///< of row 0
   std::int64_t window;            ///< 0: no sliding window
   const std::byte* const* pages;  ///< page p holds positions [16p, 16p+16) of this sequence
-  std::int64_t k_offset;          ///< bytes from a page's start to this layer and head's K block
+  std::int64_t k_offset;          ///< bytes from a page's start to this layer and head's K
   std::int64_t v_offset;          ///< the same for V
   /// Key bias kept apart: the score of position p gets, before `scale`, the sum over e of
   /// bias_q[(r * group + h) * bias_terms + e] * bias_tables[e][p].

@@ -143,10 +143,17 @@ class AttentionRun {
     const SpanPages<Element> pages(args_, span, pages_end());
     for_each_block(
         span, [&](const AttentionBlock& block) { score_block<Isa>(args_, work_, block, pages); });
+    // A scale of V in the weight is one product a token; on V itself it would be one a channel.
+    const float* v_scales = nullptr;
+    if constexpr (kHasScales<Element>) {
+      load_v_scales<Isa>(args_, work_, pages, visible(span, 0).begin / kUnitColumns,
+                         (visible(span, part_.rows - 1).end - 1) / kUnitColumns);
+      v_scales = work_.v_scales;
+    }
     for (int vector = 0; vector < vectors(); ++vector) {
       const Tokens seen = visible(span, vector / part_.heads);
       if (seen.begin >= seen.end) continue;
-      work_.span_state[vector] = soften<Isa>(work_.weights[vector], seen.begin, seen.end);
+      work_.span_state[vector] = soften<Isa>(work_.weights[vector], seen.begin, seen.end, v_scales);
       for (std::int64_t d = 0; d < args_.head_dim; d += Isa::kWidth) {
         Isa::store(work_.out[vector] + d, Isa::broadcast(0.0f));
       }
@@ -164,7 +171,7 @@ class AttentionRun {
   AttentionWork& work_;
 };
 
-/// See AttentionFn; Element is float or std::uint16_t (f16 bits).
+/// See AttentionFn; Element as in kv_element.hpp.
 template <class Isa, class Element>
 void attention(const AttentionArgs& args) noexcept {
   const std::int64_t heads_max = args.group < kTileVectors ? args.group : kTileVectors;

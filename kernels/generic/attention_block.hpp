@@ -10,6 +10,7 @@
 #include "kernels/api/args.hpp"
 #include "kernels/generic/attention_tile.hpp"
 #include "kernels/generic/float_math.hpp"
+#include "kernels/generic/kv_element.hpp"
 #include "kernels/generic/unroll.hpp"
 
 namespace r1::kernels {
@@ -21,7 +22,6 @@ constexpr int kBlockTokens = kBlockPages * kUnitColumns;
 constexpr int kSpanPages = kSpanTokens / kPageTokens;
 /// Query vectors that share a block's conversion to float32.
 constexpr int kTileVectors = 96;
-constexpr int kMaxHeadDim = 256;
 constexpr int kMaxBiasTerms = 16;
 /// Floats from vector to vector of the weights: not a multiple of 4 KiB, which would put all rows
 /// of a tile into the same sets of the cache.
@@ -36,6 +36,7 @@ struct AttentionWork {
   alignas(64) float weights[kTileVectors][kWeightStride];  ///< of the span; first its scores
   alignas(64) float out[kTileVectors][kMaxHeadDim];        ///< of the span
   alignas(64) float converted[kBlockTokens * kMaxHeadDim];
+  alignas(64) float v_scales[kSpanTokens];
   SoftmaxState span_state[kTileVectors];
   SoftmaxState state[kTileVectors];  ///< of the spans folded so far
 };
@@ -92,7 +93,7 @@ class SpanPages {
 /// Whether a block is converted before it is used.
 template <class Isa, class Element>
 inline bool is_converted(const AttentionBlock& block) noexcept {
-  return sizeof(Element) != sizeof(float) && block.vector_count > Isa::kDirectVectors;
+  return kIsNarrow<Element> && block.vector_count > Isa::kDirectVectors;
 }
 
 /// Cuts the block's vectors into the fewest subtiles of at most kTileRows, about equally high, and
@@ -111,6 +112,7 @@ inline void for_each_subtile(const AttentionBlock& block, F&& f) noexcept {
 
 /// Scores of the block's vectors for kTileUnits pages from `page` on: q K^T, then the bias terms.
 /// `units` are the pages; where they are float32, they were fetched when they were converted.
+/// Scales of the cache come after q K^T, so that codes converted before and now give the same bits.
 template <class Isa, class Element, class Stored>
 inline void score_pages(const AttentionArgs& args, AttentionWork& work, const AttentionBlock& block,
                         const SpanPages<Stored>& pages, int page,
@@ -119,9 +121,15 @@ inline void score_pages(const AttentionArgs& args, AttentionWork& work, const At
   static_assert(kUnitColumns % kUnits == 0);
   const Stored* ahead[kUnits];
   std::int64_t positions[kUnits];
+  const std::uint16_t* scales[kUnits] = {};
   for (int u = 0; u < kUnits; ++u) {
     ahead[u] = pages.after_k(page + u);
     positions[u] = pages.position(page + u);
+    if constexpr (kHasScales<Stored>) {
+      scales[u] = kv_scales(pages.k(page + u), args.head_dim);
+      prefetch(kv_scales(ahead[u], args.head_dim));
+      prefetch(kv_scales(pages.v(page + u), args.head_dim));
+    }
   }
   for_each_subtile<Isa>(block, [&](auto rows, int vector) {
     AttentionTile<Isa, rows, kUnits> tile;
@@ -129,12 +137,15 @@ inline void score_pages(const AttentionArgs& args, AttentionWork& work, const At
     // In as many parts as there are pages, each of which prefetches one.
     const std::int64_t count = args.head_dim / kUnits;
     unroll<kUnits>([&](auto part) __attribute__((always_inline)) {
-      tile.template accumulate<kMaxHeadDim, sizeof(Element) != sizeof(float)>(
+      tile.template accumulate<kMaxHeadDim, kIsNarrow<Element>>(
           count, kUnitColumns, work.q[vector] + part * count,
           [&](auto u)
               __attribute__((always_inline)) { return units[u] + part * count * kUnitColumns; },
           ahead[part]);
     });
+    if constexpr (kHasScales<Stored>) {
+      tile.multiply([&](auto u) __attribute__((always_inline)) { return scales[u]; });
+    }
     for (std::int64_t term = 0; term < args.bias_terms; ++term) {
       const float* const table = args.bias_tables[term];
       tile.template add<kMaxBiasTerms>(
@@ -166,9 +177,13 @@ inline void score_block(const AttentionArgs& args, AttentionWork& work, const At
       const Element* const from = pages.k(page + u);
       const Element* const ahead = pages.after_k(page + u);
       float* const to = work.converted + u * kUnitColumns * args.head_dim;
-      for (std::int64_t i = 0; i < kUnitColumns * args.head_dim; i += Isa::kWidth) {
-        prefetch(ahead + i);
-        Isa::store(to + i, Isa::load(from + i));
+      constexpr int kLine = kLineElements<Element>;
+      for (std::int64_t line = 0; line < kUnitColumns * args.head_dim; line += kLine) {
+        prefetch(ahead + line);
+        unroll<kLine / Isa::kWidth>([&](auto i) __attribute__((always_inline)) {
+          const std::int64_t at = line + i * Isa::kWidth;
+          Isa::store(to + at, Isa::load(from + at));
+        });
       }
       units[u] = to;
     }
@@ -176,11 +191,23 @@ inline void score_block(const AttentionArgs& args, AttentionWork& work, const At
   }
 }
 
+/// Scales of V of a span's pages [first, last].
+template <class Isa>
+inline void load_v_scales(const AttentionArgs& args, AttentionWork& work,
+                          const SpanPages<std::int8_t>& pages, int first, int last) noexcept {
+  for (int page = first; page <= last; ++page) {
+    const std::uint16_t* const scales = kv_scales(pages.v(page), args.head_dim);
+    for (int part = 0; part < kUnitColumns; part += Isa::kWidth) {
+      Isa::store(work.v_scales + page * kUnitColumns + part, Isa::load(scales + part));
+    }
+  }
+}
+
 /// V of a block as the cache stores it: a page is [token][dim].
 template <class Element>
 struct StoredValues {
   static constexpr int kTokens = kPageTokens;
-  static constexpr bool kPrefetch = sizeof(Element) != sizeof(float);
+  static constexpr bool kPrefetch = kIsNarrow<Element>;
   const SpanPages<Element>& pages;
   std::int64_t stride;
 
@@ -234,7 +261,7 @@ inline void add_columns(AttentionWork& work, const AttentionBlock& block, const 
   });
 }
 
-/// Adds the block's V to the output of all its vectors.
+/// The same for the whole head.
 template <class Isa, class Values>
 inline void add_values(const AttentionArgs& args, AttentionWork& work, const AttentionBlock& block,
                        const Values& values) noexcept {
@@ -248,7 +275,7 @@ inline void add_values(const AttentionArgs& args, AttentionWork& work, const Att
   }
 }
 
-/// The same, converting the block first where that pays.
+/// Adds the block's V to the output of all its vectors, converting it first where that pays.
 template <class Isa, class Element>
 inline void add_block(const AttentionArgs& args, AttentionWork& work, const AttentionBlock& block,
                       const SpanPages<Element>& pages) noexcept {
@@ -264,7 +291,7 @@ inline void add_block(const AttentionArgs& args, AttentionWork& work, const Atte
         pages.after_v(token / kPageTokens) + (from - pages.v(token / kPageTokens));
     for (std::int64_t d = 0; d < args.head_dim; d += kUnitColumns) {
       float* const to = work.converted + (converted.at(token, d) - converted.values);
-      prefetch(ahead + d);
+      if (d % kLineElements<Element> == 0) prefetch(ahead + d);
       for (int part = 0; part < kUnitColumns; part += Isa::kWidth) {
         Isa::store(to + part, Isa::load(from + d + part));
       }

@@ -15,9 +15,11 @@ namespace {
 constexpr int kSoftmaxChains = 2;
 
 /// Replaces the scores of tokens [begin, end) by weights 2^(score - largest). Up to 31 entries
-/// around them are overwritten: the range is widened to whole groups of vectors.
+/// around them are overwritten: the range is widened to whole groups of vectors. `factors`, if any,
+/// are multiplied into the weights of their tokens, but not into the sum; those around the tokens
+/// are read too.
 template <class Isa>
-inline SoftmaxState soften(float* scores, int begin, int end) noexcept {
+inline SoftmaxState soften(float* scores, int begin, int end, const float* factors) noexcept {
   using V = typename Isa::V;
   constexpr int kGroup = kSoftmaxChains * Isa::kWidth;
   const int first = begin / kGroup * kGroup;
@@ -42,7 +44,8 @@ inline SoftmaxState soften(float* scores, int begin, int end) noexcept {
     unroll<kSoftmaxChains>([&](auto chain) __attribute__((always_inline)) {
       float* const p = scores + token + chain * Isa::kWidth;
       const V weight = exp2_nonpositive<Isa>(Isa::load(p) - shift);
-      Isa::store(p, weight);
+      Isa::store(p, factors == nullptr ? weight
+                                       : weight * Isa::load(factors + token + chain * Isa::kWidth));
       sums[chain] = sums[chain] + weight;
     });
   }

@@ -60,6 +60,20 @@ struct AttentionTile {
     }
   }
 
+  /// sums[row] *= unit(u)[0..15].
+  template <class Unit>
+  [[gnu::always_inline]] void multiply(Unit unit) noexcept {
+    unroll<kUnits>([&](auto u) __attribute__((always_inline)) {
+      unroll<kUnitVectors>([&](auto part) __attribute__((always_inline)) {
+        const V factor = Isa::load(unit(u) + part * Isa::kWidth);
+        unroll<kRows>([&](auto row) __attribute__((always_inline)) {
+          V& sum = sums[row][u * kUnitVectors + part];
+          sum = sum * factor;
+        });
+      });
+    });
+  }
+
   /// f(row, column of the vector's first lane, sum) for every accumulator.
   template <class F>
   [[gnu::always_inline]] void each(F f) noexcept {

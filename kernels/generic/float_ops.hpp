@@ -1,5 +1,5 @@
-// Element-wise float32 kernels and the KV cache's writer, each written once as a template over a
-// tier's FloatIsa. Not here: attention (attention.hpp) and everything that touches packed weights.
+// Element-wise float32 kernels, each written once as a template over a tier's FloatIsa. Not here:
+// the KV cache (kv_write.hpp, attention.hpp) and everything that touches packed weights.
 #pragma once
 
 #include <cmath>
@@ -76,26 +76,6 @@ void rope(const RopeArgs& args) noexcept {
       store(first, Isa::fma(x0, c, -(x1 * s)));
       store(second, Isa::fma(x1, c, x0 * s));
     });
-  }
-}
-
-/// See KvWriteFn; Element is float or std::uint16_t (f16 bits, round to nearest even; from 65520 on
-/// the stored value is infinity, which the caller has to guard against).
-template <class Isa, class Element>
-void kv_write(const KvWriteArgs& args) noexcept {
-  const std::int64_t dim = args.head_dim;
-  Element* k_page = reinterpret_cast<Element*>(args.layer_page);
-  Element* v_page = k_page + args.kv_heads * dim * kPageTokens;
-  for (std::int64_t head = 0; head < args.kv_heads; ++head) {
-    const std::int64_t block = head * dim * kPageTokens;
-    Element* k_column = k_page + block + args.slot;
-    Element* v_row = v_page + block + args.slot * dim;
-    for (std::int64_t d = 0; d < dim; d += Isa::kWidth) {
-      alignas(64) Element k[Isa::kWidth];
-      Isa::store(k, Isa::load(args.k + head * dim + d));
-      for (int i = 0; i < Isa::kWidth; ++i) k_column[(d + i) * kPageTokens] = k[i];
-      Isa::store(v_row + d, Isa::load(args.v + head * dim + d));
-    }
   }
 }
 

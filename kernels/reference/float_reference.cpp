@@ -30,6 +30,37 @@ std::uint16_t f16_nearest(float value) {
   return static_cast<std::uint16_t>(sign | ((exponent + 14) * 1024 + steps));
 }
 
+Q8Row q8_row(std::span<const float> row) {
+  double largest = 0.0;
+  bool is_usable = true;
+  for (const float value : row) {
+    is_usable = is_usable && std::isfinite(value);
+    largest = std::max(largest, std::fabs(static_cast<double>(value)));
+  }
+  Q8Row result;
+  result.codes.resize(row.size());
+  // Patterns of positive numbers are in order of value.
+  int low = 0;
+  int high = 0x7c00;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (127.0 * f16_value(static_cast<std::uint16_t>(middle)) < largest) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  is_usable = is_usable && low < 0x7c00;
+  result.scale = static_cast<std::uint16_t>(is_usable ? low : 0x7e00);
+  if (!is_usable) return result;
+  if (largest == 0.0) return result;
+  const float inverse = 1.0f / static_cast<float>(f16_value(result.scale));
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    result.codes[i] = static_cast<int>(std::nearbyintf(row[i] * inverse));
+  }
+  return result;
+}
+
 std::vector<double> rms_norm(const std::vector<float>& x, const std::vector<float>& w, double eps) {
   double sum = 0.0;
   for (const float value : x) sum += static_cast<double>(value) * value;

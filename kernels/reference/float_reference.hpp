@@ -15,6 +15,15 @@ double f16_value(std::uint16_t bits);
 /// NaN.
 std::uint16_t f16_nearest(float value);
 
+/// A row of KvType::q8 by its definition: the smallest f16 scale with 127 * scale >= every |x|, and
+/// x times float32's 1 / scale to the nearest whole number, ties to even. Rows that no such scale
+/// is enough for, or with a NaN, have codes of 0 and the scale 0x7e00, a NaN.
+struct Q8Row {
+  std::uint16_t scale = 0;  ///< f16 bits
+  std::vector<int> codes;
+};
+Q8Row q8_row(std::span<const float> row);
+
 /// x / sqrt(mean(x^2) + eps) * w.
 std::vector<double> rms_norm(const std::vector<float>& x, const std::vector<float>& w, double eps);
 /// gate / (1 + exp(-gate)) * up.

@@ -1,6 +1,6 @@
 // Large key biases kept apart from the KV cache.
 //
-// Qwen2's key biases reach hundreds in a few channel pairs; a 16-bit key then has no bits left for
+// Qwen2's key biases reach hundreds in a few channel pairs; a narrow key then has no bits left for
 // the rest. For those pairs the cache holds the key without its bias, and attention adds the bias's
 // share of the score as A cos(p theta) + B sin(p theta), with A and B from the rotated query and
 // the bias (cases K1, K2).

@@ -20,9 +20,8 @@ struct KvLayout {
   static KvLayout make(const model::Config& config, kernels::KvType type) {
     return {type, config.layers, config.kv_heads, config.head_dim};
   }
-  std::int64_t element_bytes() const { return type == kernels::KvType::f32 ? 4 : 2; }
   /// K or V of one head in one page.
-  std::int64_t head_bytes() const { return head_dim * kernels::kPageTokens * element_bytes(); }
+  std::int64_t head_bytes() const { return kernels::kv_head_bytes(type, head_dim); }
   /// One layer's part of a page, a multiple of 64.
   std::int64_t layer_bytes() const { return 2 * kv_heads * head_bytes(); }
   std::int64_t page_bytes() const { return layers * layer_bytes(); }

@@ -155,3 +155,25 @@ TEST_CASE("a row's bits depend neither on chunks and threads, nor on what else i
     }
   }
 }
+
+TEST_CASE("a row's bits do not depend on chunks, threads or others with a q8 KV cache either") {
+  const Model model = Model::load(support::random_model({.outlier_key_bias = 100}));
+  const auto tokens = support::random_tokens(52, 256, 9);
+  const auto run = [&](support::ForwardSettings settings) {
+    settings.kv_type = kernels::KvType::q8;
+    return support::forward_logits(model, tokens, settings);
+  };
+  for (const auto isa : support::available_tiers()) {
+    const auto whole = run({.isa = isa});
+    CHECK(whole != support::forward_logits(model, tokens, {.isa = isa}));
+    for (const std::int64_t chunk : {1, 7, 16, 17}) {
+      for (const int threads : {1, 2}) {
+        for (const int others : {0, 7}) {
+          INFO(kernels::isa_name(isa)
+               << ", chunk " << chunk << ", threads " << threads << ", beside " << others);
+          CHECK(run({.isa = isa, .threads = threads, .chunk = chunk, .others = others}) == whole);
+        }
+      }
+    }
+  }
+}

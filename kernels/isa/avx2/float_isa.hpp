@@ -16,7 +16,8 @@ struct FloatIsa {
   /// Register tile of attention: 6 vectors x 1 unit of 16 columns, 12 of the 16 registers.
   static constexpr int kTileRows = 6;
   static constexpr int kTileUnits = 1;
-  /// Query vectors up to which f16 pages are converted in registers, again for every register tile.
+  /// Query vectors up to which narrow pages are converted in registers, again for every register
+  /// tile.
   static constexpr int kDirectVectors = 7;
 
   static V load(const float* p) { return _mm256_loadu_ps(p); }
@@ -29,6 +30,17 @@ struct FloatIsa {
   static void store(std::uint16_t* p, V v) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
                      _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+  /// int8 codes to float32, and back to the nearest code, ties to even.
+  static V load(const std::int8_t* p) {
+    return _mm256_cvtepi32_ps(
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+  }
+  static void store(std::int8_t* p, V v) {
+    const __m256i words = _mm256_cvtps_epi32(v);
+    const __m128i halves =
+        _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(halves, halves));
   }
   /// The first n lanes from memory, 0 < n < kWidth, zeros in the others; touches nothing behind
   /// them.

@@ -18,7 +18,8 @@ struct FloatIsa {
   /// Against 6 x 4 a pair of pages stays in L1, and 7 heads are one tile.
   static constexpr int kTileRows = 12;
   static constexpr int kTileUnits = 2;
-  /// Query vectors up to which f16 pages are converted in registers, again for every register tile.
+  /// Query vectors up to which narrow pages are converted in registers, again for every register
+  /// tile.
   static constexpr int kDirectVectors = 12;
 
   static V load(const float* p) { return _mm512_loadu_ps(p); }
@@ -31,6 +32,14 @@ struct FloatIsa {
   static void store(std::uint16_t* p, V v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
                         _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+  /// int8 codes to float32, and back to the nearest code, ties to even.
+  static V load(const std::int8_t* p) {
+    return _mm512_cvtepi32_ps(
+        _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+  }
+  static void store(std::int8_t* p, V v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(v)));
   }
   /// The first n lanes from memory, 0 < n < kWidth, zeros in the others; touches nothing behind
   /// them.

@@ -18,7 +18,8 @@ struct FloatIsa {
   /// the other operands and the products have room.
   static constexpr int kTileRows = 2;
   static constexpr int kTileUnits = 1;
-  /// Query vectors up to which f16 pages are converted in registers, again for every register tile.
+  /// Query vectors up to which narrow pages are converted in registers, again for every register
+  /// tile.
   static constexpr int kDirectVectors = 2;
 
   static V load(const float* p) { return _mm_loadu_ps(p); }
@@ -74,6 +75,14 @@ struct FloatIsa {
     _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packus_epi32(half, half));
   }
 
+  /// int8 codes to float32, and back to the nearest code, ties to even.
+  static V load(const std::int8_t* p) {
+    return _mm_cvtepi32_ps(_mm_cvtepi8_epi32(_mm_loadu_si32(p)));
+  }
+  static void store(std::int8_t* p, V v) {
+    const __m128i halves = _mm_packs_epi32(_mm_cvtps_epi32(v), _mm_setzero_si128());
+    _mm_storeu_si32(p, _mm_packs_epi16(halves, halves));
+  }
   /// The first n lanes from memory, 0 < n < kWidth, zeros in the others; touches nothing behind
   /// them.
   static V load_partial(const float* p, int n) {

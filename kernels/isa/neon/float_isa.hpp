@@ -16,7 +16,8 @@ struct FloatIsa {
   /// Register tile of attention: 6 vectors x 1 unit of 16 columns, 24 of the 32 registers.
   static constexpr int kTileRows = 6;
   static constexpr int kTileUnits = 1;
-  /// Query vectors up to which f16 pages are converted in registers, again for every register tile.
+  /// Query vectors up to which narrow pages are converted in registers, again for every register
+  /// tile.
   static constexpr int kDirectVectors = 6;
 
   static V load(const float* p) { return vld1q_f32(p); }
@@ -25,6 +26,19 @@ struct FloatIsa {
   static V load(const std::uint16_t* p) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))); }
   /// float32 to f16 bits, round to nearest even.
   static void store(std::uint16_t* p, V v) { vst1_u16(p, vreinterpret_u16_f16(vcvt_f16_f32(v))); }
+  /// int8 codes to float32, and back to the nearest code, ties to even.
+  static V load(const std::int8_t* p) {
+    std::uint32_t codes;
+    __builtin_memcpy(&codes, p, sizeof(codes));
+    const int16x8_t halves = vmovl_s8(vcreate_s8(codes));
+    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(halves)));
+  }
+  static void store(std::int8_t* p, V v) {
+    const int16x4_t halves = vqmovn_s32(vcvtnq_s32_f32(v));
+    const int8x8_t codes = vqmovn_s16(vcombine_s16(halves, halves));
+    const std::uint32_t bits = vget_lane_u32(vreinterpret_u32_s8(codes), 0);
+    __builtin_memcpy(p, &bits, sizeof(bits));
+  }
   /// The first n lanes from memory, 0 < n < kWidth, zeros in the others; touches nothing behind
   /// them.
   static V load_partial(const float* p, int n) {

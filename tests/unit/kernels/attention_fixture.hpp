@@ -29,12 +29,27 @@ struct Shape {
   std::size_t window = 0;
 };
 
-/// Bytes of a cached value.
-inline std::size_t element_size(KvType type) { return type == KvType::f32 ? 4 : 2; }
+/// All types of cache, and their names.
+inline constexpr KvType kKvTypes[] = {KvType::f32, KvType::f16, KvType::q8};
+inline const char* type_name(KvType type) {
+  constexpr const char* kNames[] = {"f32", "f16", "q8"};
+  return kNames[static_cast<int>(type)];
+}
 
-/// What remains of `value` in a cache of that type.
-inline double stored_value(KvType type, float value) {
-  return type == KvType::f32 ? value : reference::f16_value(reference::f16_nearest(value));
+/// What remains of a token's keys or values in a cache of that type.
+inline std::vector<double> stored_row(KvType type, std::span<const float> row) {
+  std::vector<double> result(row.begin(), row.end());
+  if (type == KvType::f16) {
+    for (double& value : result) {
+      value = reference::f16_value(reference::f16_nearest(static_cast<float>(value)));
+    }
+  }
+  if (type == KvType::q8) {
+    const reference::Q8Row encoded = reference::q8_row(row);
+    const double scale = reference::f16_value(encoded.scale);
+    for (std::size_t i = 0; i < row.size(); ++i) result[i] = scale * encoded.codes[i];
+  }
+  return result;
 }
 
 /// The KV cache of one sequence with two layers a page, of which the second, and there the second
@@ -46,7 +61,10 @@ class Cache {
       : kernels_(kernels), shape_(shape), k_(std::move(k)), v_(std::move(v)) {}
 
   /// Bytes of one head's K (or V) in a page.
-  std::size_t block_bytes() const { return shape_.head_dim * 16 * element_size(shape_.type); }
+  std::size_t block_bytes() const {
+    return static_cast<std::size_t>(
+        kv_head_bytes(shape_.type, static_cast<std::int64_t>(shape_.head_dim)));
+  }
 
   /// Writes positions up to `length` with the tier's own kernel.
   void write_until(std::size_t length) {
@@ -139,14 +157,14 @@ class Oracle {
       : shape_(shape) {
     const std::size_t dim = shape.head_dim;
     for (std::size_t begin = 0; begin < k.size(); begin += dim) {
-      std::vector<double>& key = keys_.emplace_back(dim);
+      std::vector<double>& key =
+          keys_.emplace_back(stored_row(shape.type, std::span(k).subspan(begin, dim)));
       std::vector<double>& size = key_sizes_.emplace_back(dim);
-      std::vector<double>& value = values_.emplace_back(dim);
+      values_.push_back(stored_row(shape.type, std::span(v).subspan(begin, dim)));
       for (std::size_t d = 0; d < dim; ++d) {
         const double extra = added.empty() ? 0.0 : added[begin + d];
-        key[d] = stored_value(shape.type, k[begin + d]) + extra;
+        key[d] += extra;
         size[d] = std::fabs(key[d]) + std::fabs(extra);
-        value[d] = stored_value(shape.type, v[begin + d]);
       }
     }
   }

@@ -22,7 +22,7 @@ using test::usual_scale;
 using test::worst_ratio;
 
 TEST_CASE("attention: contexts of several spans against the oracle") {
-  for (const KvType type : {KvType::f32, KvType::f16}) {
+  for (const KvType type : test::kKvTypes) {
     for (const std::size_t window : {0u, 500u, 513u}) {
       for (const std::size_t length : {511u, 512u, 513u, 530u, 1025u, 1600u}) {
         const Shape shape{.type = type, .head_dim = 64, .group = 7, .window = window};
@@ -34,7 +34,7 @@ TEST_CASE("attention: contexts of several spans against the oracle") {
         const std::vector<Expected> expected =
             Oracle(shape, k, v).expect(q, scale, length - rows, rows);
         for (const auto& [name, kernels] : available_tiers()) {
-          INFO(name << " f16 " << (type == KvType::f16) << " window " << window << " length "
+          INFO(name << " " << test::type_name(type) << " window " << window << " length "
                     << length);
           Cache cache(*kernels, shape, k, v);
           cache.write_until(length);
@@ -81,7 +81,7 @@ std::vector<float> folded(const FloatKernels& kernels, const Cache& cache, const
 TEST_CASE("attention: spans computed apart and folded give the bits of the whole") {
   constexpr std::size_t kLength = 1700;
   for (const auto& [name, kernels] : available_tiers()) {
-    for (const KvType type : {KvType::f32, KvType::f16}) {
+    for (const KvType type : test::kKvTypes) {
       for (const std::size_t dim : {64u, 80u, 128u}) {
         for (const std::size_t window : {0u, 600u}) {
           const Shape shape{.type = type, .head_dim = dim, .group = 6, .window = window};
@@ -96,7 +96,7 @@ TEST_CASE("attention: spans computed apart and folded give the bits of the whole
                                             {100, 3},
                                             {1020, 7},
                                             {1530, 40}}) {
-            INFO(name << " f16 " << (type == KvType::f16) << " dim " << dim << " window " << window
+            INFO(name << " " << test::type_name(type) << " dim " << dim << " window " << window
                       << " first " << first << " rows " << rows);
             const std::vector<float> whole = cache.attend(q, usual_scale(shape), first, rows);
             for (const std::size_t at_once : {1u, 2u, 4u}) {
@@ -114,7 +114,7 @@ TEST_CASE("attention: a row's bits are the same alone and in batches across span
   constexpr std::size_t kFirst = 1000;
   constexpr std::size_t kLength = 1060;
   for (const auto& [name, kernels] : available_tiers()) {
-    for (const KvType type : {KvType::f32, KvType::f16}) {
+    for (const KvType type : test::kKvTypes) {
       for (const std::size_t group : {1u, 7u}) {
         const Shape shape{.type = type, .head_dim = 64, .group = group};
         const std::vector<float> q = random_floats(kLength * group * 64, 95, 3.0f);
@@ -134,7 +134,7 @@ TEST_CASE("attention: a row's bits are the same alone and in batches across span
                 cache.attend(q, usual_scale(shape), row, std::min(step, kLength - row));
             batched.insert(batched.end(), out.begin(), out.end());
           }
-          INFO(name << " f16 " << (type == KvType::f16) << " group " << group << " step " << step);
+          INFO(name << " " << test::type_name(type) << " group " << group << " step " << step);
           CHECK(different_bits(batched, alone) == 0);
         }
       }

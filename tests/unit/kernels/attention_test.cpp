@@ -25,7 +25,7 @@ using test::worst_error;
 using test::worst_ratio;
 
 TEST_CASE("attention: prefill and decode against the oracle at page edges") {
-  for (const KvType type : {KvType::f32, KvType::f16}) {
+  for (const KvType type : test::kKvTypes) {
     for (const std::size_t dim : {64u, 128u, 80u, 16u, 256u}) {
       for (const std::size_t group : {1u, 6u, 7u, 50u}) {
         for (const std::size_t length : {1u, 15u, 16u, 17u, 33u, 300u}) {
@@ -43,7 +43,7 @@ TEST_CASE("attention: prefill and decode against the oracle at page edges") {
           const std::size_t first = length - rows;
           const std::vector<Expected> expected = Oracle(shape, k, v).expect(q, scale, first, rows);
           for (const auto& [name, kernels] : available_tiers()) {
-            INFO(name << " f16 " << (type == KvType::f16) << " dim " << dim << " group " << group
+            INFO(name << " " << test::type_name(type) << " dim " << dim << " group " << group
                       << " length " << length);
             Cache cache(*kernels, shape, k, v);
             cache.write_until(length);
@@ -56,7 +56,7 @@ TEST_CASE("attention: prefill and decode against the oracle at page edges") {
 }
 
 TEST_CASE("attention: sliding windows") {
-  for (const KvType type : {KvType::f32, KvType::f16}) {
+  for (const KvType type : test::kKvTypes) {
     for (const std::size_t window : {1u, 2u, 15u, 16u, 17u, 64u, 100u, 150u, 1000u}) {
       const Shape shape{.type = type, .head_dim = 32, .group = 3, .window = window};
       constexpr std::size_t kLength = 170;
@@ -66,7 +66,7 @@ TEST_CASE("attention: sliding windows") {
       const std::vector<float> v = random_floats(kLength * 32, 23);
       const std::vector<Expected> expected = Oracle(shape, k, v).expect(q, scale, 0, kLength);
       for (const auto& [name, kernels] : available_tiers()) {
-        INFO(name << " f16 " << (type == KvType::f16) << " window " << window);
+        INFO(name << " " << test::type_name(type) << " window " << window);
         Cache cache(*kernels, shape, k, v);
         cache.write_until(kLength);
         CHECK(worst_ratio(cache.attend(q, scale, 0, kLength), expected) <= 1.0);
@@ -78,7 +78,7 @@ TEST_CASE("attention: sliding windows") {
 TEST_CASE(
     "attention: a row's bits are the same alone, in any batch, and before the future is written") {
   for (const auto& [name, kernels] : available_tiers()) {
-    for (const KvType type : {KvType::f32, KvType::f16}) {
+    for (const KvType type : test::kKvTypes) {
       for (const std::size_t dim : {64u, 80u, 128u}) {
         for (const std::size_t group : {1u, 6u, 7u}) {
           for (const std::size_t window : {0u, 50u}) {
@@ -95,7 +95,7 @@ TEST_CASE(
               const std::vector<float> out = cache.attend(q, scale, row, 1);
               alone.insert(alone.end(), out.begin(), out.end());
             }
-            INFO(name << " f16 " << (type == KvType::f16) << " dim " << dim << " group " << group
+            INFO(name << " " << test::type_name(type) << " dim " << dim << " group " << group
                       << " window " << window);
             CHECK(std::none_of(alone.begin(), alone.end(), [](float x) { return std::isnan(x); }));
             for (const std::size_t step : {150u, 64u, 49u, 13u, 2u}) {
@@ -116,7 +116,7 @@ TEST_CASE(
 
 TEST_CASE("attention: unusable numbers at positions that a row does not see do not reach it") {
   for (const auto& [name, kernels] : available_tiers()) {
-    for (const KvType type : {KvType::f32, KvType::f16}) {
+    for (const KvType type : test::kKvTypes) {
       for (const float poison :
            {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
         // Position 90 is poisoned. Rows before it are in the same call and the same block; rows
@@ -136,7 +136,7 @@ TEST_CASE("attention: unusable numbers at positions that a row does not see do n
         Cache cache(*kernels, shape, k, v);
         cache.write_until(kLength);
         const std::vector<float> out = cache.attend(q, scale, 0, kLength);
-        INFO(name << " f16 " << (type == KvType::f16) << " poison " << poison);
+        INFO(name << " " << test::type_name(type) << " poison " << poison);
         for (std::size_t row = 0; row < kLength; ++row) {
           const std::vector<float> got(out.begin() + static_cast<std::ptrdiff_t>(row * 128),
                                        out.begin() + static_cast<std::ptrdiff_t>((row + 1) * 128));
@@ -154,8 +154,35 @@ TEST_CASE("attention: unusable numbers at positions that a row does not see do n
   }
 }
 
+TEST_CASE("attention: one unusable number in a key or a value of a q8 cache reaches the output") {
+  for (const auto& [name, kernels] : available_tiers()) {
+    for (const float poison :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+          -std::numeric_limits<float>::infinity(), 1e7f}) {
+      for (const bool in_key : {false, true}) {
+        const Shape shape{.type = KvType::q8, .head_dim = 64, .group = 2};
+        constexpr std::size_t kLength = 70;
+        constexpr std::size_t kBad = 37;
+        const std::vector<float> q = random_floats(kLength * 128, 45);
+        std::vector<float> k = random_floats(kLength * 64, 46);
+        std::vector<float> v = random_floats(kLength * 64, 47);
+        (in_key ? k : v)[kBad * 64 + 11] = poison;
+        Cache cache(*kernels, shape, k, v);
+        cache.write_until(kLength);
+        const std::vector<float> out = cache.attend(q, usual_scale(shape), 0, kLength);
+        INFO(name << " poison " << poison << (in_key ? " in a key" : " in a value"));
+        for (std::size_t vector = 0; vector < kLength * 2; ++vector) {
+          const auto begin = out.begin() + static_cast<std::ptrdiff_t>(vector * 64);
+          const auto finite = std::count_if(begin, begin + 64, [](float x) { return x == x; });
+          CHECK(finite == (vector / 2 < kBad ? 64 : 0));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("attention: q.k of 160000 and more stays exact enough (case K1)") {
-  for (const KvType type : {KvType::f32, KvType::f16}) {
+  for (const KvType type : test::kKvTypes) {
     for (const float sign : {1.0f, -1.0f}) {
       const Shape shape{.type = type, .head_dim = 64, .group = 7};
       constexpr std::size_t kLength = 100;
@@ -167,7 +194,7 @@ TEST_CASE("attention: q.k of 160000 and more stays exact enough (case K1)") {
       for (std::size_t i = 31; i < k.size(); i += 64) k[i] = sign * 400.0f;
       const std::vector<Expected> expected = Oracle(shape, k, v).expect(q, scale, 0, kLength);
       for (const auto& [name, kernels] : available_tiers()) {
-        INFO(name << " f16 " << (type == KvType::f16) << " sign " << sign);
+        INFO(name << " " << test::type_name(type) << " sign " << sign);
         Cache cache(*kernels, shape, k, v);
         cache.write_until(kLength);
         const std::vector<float> out = cache.attend(q, scale, 0, kLength);
@@ -223,7 +250,7 @@ TEST_CASE("attention: a key bias kept apart equals the rotated bias added to the
   const GuardedBuffer<float> sines(sin_table);
   const float* const tables[] = {cosines.data(), sines.data()};
 
-  for (const KvType type : {KvType::f32, KvType::f16}) {
+  for (const KvType type : test::kKvTypes) {
     for (const std::size_t dim : {64u, 128u}) {
       const Shape shape{.type = type, .head_dim = dim, .group = 6};
       const float scale = usual_scale(shape);
@@ -249,7 +276,7 @@ TEST_CASE("attention: a key bias kept apart equals the rotated bias added to the
       const std::vector<Expected> expected =
           Oracle(shape, k, v, added).expect(q, scale, kFirst, kLength - kFirst);
       for (const auto& [name, kernels] : available_tiers()) {
-        INFO(name << " f16 " << (type == KvType::f16) << " dim " << dim);
+        INFO(name << " " << test::type_name(type) << " dim " << dim);
         Cache cache(*kernels, shape, k, v);
         cache.write_until(kLength);
         const std::vector<float> out = cache.attend(q, scale, kFirst, kLength - kFirst, extra);

@@ -1,4 +1,4 @@
-// Element-wise float kernels and the KV writer on every tier against the double-precision oracle,
+// Element-wise float kernels on every tier against the double-precision oracle,
 // with all vector remainders, in-place use, extreme values and unreadable memory right behind every
 // operand.
 #include <catch2/catch.hpp>
@@ -17,128 +17,6 @@ using test::random_floats;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-// f16 patterns through the public kernels: kv_write stores float32 as f16 ...
-std::vector<std::uint16_t> to_f16(const FloatKernels& kernels, std::vector<float> values) {
-  const std::size_t count = values.size();
-  values.resize((count + 15) / 16 * 16, 0.0f);
-  std::vector<std::uint16_t> result;
-  for (std::size_t i = 0; i < values.size(); i += 16) {
-    GuardedBuffer<std::uint16_t> page(2 * 16 * 16);
-    kernels.kv_write[static_cast<int>(KvType::f16)](
-        {.k = &values[i],
-         .v = &values[i],
-         .kv_heads = 1,
-         .head_dim = 16,
-         .layer_page = reinterpret_cast<std::byte*>(page.data()),
-         .slot = 3});
-    for (std::size_t d = 0; d < 16; ++d) {
-      const std::uint16_t in_k = page.data()[d * 16 + 3];
-      CHECK(in_k == page.data()[256 + 3 * 16 + d]);
-      result.push_back(in_k);
-    }
-  }
-  result.resize(count);
-  return result;
-}
-
-// ... and attention to a single token returns its V, since a lone weight is exactly 1.
-std::vector<float> from_f16(const FloatKernels& kernels, const std::vector<std::uint16_t>& halves) {
-  std::vector<float> result;
-  GuardedBuffer<std::byte> scratch(kAttentionScratchBytes);
-  for (std::size_t i = 0; i < halves.size(); i += 16) {
-    GuardedBuffer<std::uint16_t> page(2 * 16 * 16);
-    for (std::size_t d = 0; d < 16; ++d) {
-      page.data()[d * 16] = 0;
-      page.data()[256 + d] = halves[i + d];
-    }
-    const std::byte* pages[] = {reinterpret_cast<const std::byte*>(page.data())};
-    const std::vector<float> q(16, 1.0f);
-    std::vector<float> out(16);
-    kernels.attention[static_cast<int>(KvType::f16)]({.q = q.data(),
-                                                      .q_stride = 16,
-                                                      .rows = 1,
-                                                      .group = 1,
-                                                      .head_dim = 16,
-                                                      .scale = 1.0f,
-                                                      .first_position = 0,
-                                                      .window = 0,
-                                                      .pages = pages,
-                                                      .k_offset = 0,
-                                                      .v_offset = 512,
-                                                      .bias_terms = 0,
-                                                      .bias_q = nullptr,
-                                                      .bias_tables = nullptr,
-                                                      .out = out.data(),
-                                                      .out_stride = 16,
-                                                      .scratch = scratch.data(),
-                                                      .states = nullptr,
-                                                      .span_begin = 0,
-                                                      .span_end = 0});
-    result.insert(result.end(), out.begin(), out.end());
-  }
-  return result;
-}
-
-TEST_CASE("f16: all 65536 patterns have their IEEE value") {
-  std::vector<std::uint16_t> halves(65536);
-  for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
-  for (const auto& [name, kernels] : available_tiers()) {
-    INFO(name);
-    const std::vector<float> values = from_f16(*kernels, halves);
-    int wrong = 0;
-    for (std::size_t i = 0; i < halves.size(); ++i) {
-      const double expected = reference::f16_value(halves[i]);
-      const bool same =
-          std::isnan(expected) ? std::isnan(values[i]) : static_cast<double>(values[i]) == expected;
-      wrong += same ? 0 : 1;
-    }
-    CHECK(wrong == 0);
-  }
-}
-
-TEST_CASE("f16: rounding to nearest even, overflow, subnormals") {
-  // Every pattern's own value, the exact middle between neighbours, and one float32 step to both
-  // sides.
-  std::vector<float> values = {0.0f,
-                               -0.0f,
-                               65504.0f,
-                               65519.996f,
-                               65520.0f,
-                               -65520.0f,
-                               1e30f,
-                               -1e-30f,
-                               1e-45f,
-                               kInfinity,
-                               -kInfinity,
-                               70000.0f,
-                               -160000.0f,
-                               std::numeric_limits<float>::max(),
-                               std::numeric_limits<float>::min()};
-  for (int bits = 0; bits < 0x7c00; ++bits) {
-    const auto low = static_cast<float>(reference::f16_value(static_cast<std::uint16_t>(bits)));
-    const auto step = static_cast<float>(
-        bits < 0x7bff ? reference::f16_value(static_cast<std::uint16_t>(bits + 1)) : 65536.0);
-    const float middle = 0.5f * (low + step);
-    const float sign = bits % 2 == 0 ? 1.0f : -1.0f;
-    for (const float value :
-         {low, middle, std::nextafterf(middle, 0.0f), std::nextafterf(middle, kInfinity)}) {
-      values.push_back(sign * value);
-    }
-  }
-  std::vector<std::uint16_t> expected;
-  for (const float value : values) expected.push_back(reference::f16_nearest(value));
-  for (const auto& [name, kernels] : available_tiers()) {
-    INFO(name);
-    const std::vector<std::uint16_t> halves = to_f16(*kernels, values);
-    int wrong = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) wrong += halves[i] == expected[i] ? 0 : 1;
-    CHECK(wrong == 0);
-    for (const std::uint16_t half : to_f16(*kernels, {kNan, -kNan})) {
-      CHECK(std::isnan(reference::f16_value(half)));
-    }
-  }
-}
 
 TEST_CASE("rms_norm: error below 1e-6 and no overflow") {
   for (const auto& [name, kernels] : available_tiers()) {
@@ -272,49 +150,6 @@ TEST_CASE("rope: NEOX pairs against double") {
       }
       // Three roundings of values no larger than the pair's length.
       CHECK(worst < 1.5 * std::numeric_limits<float>::epsilon());
-    }
-  }
-}
-
-template <class Element>
-void check_kv_write(const FloatKernels& kernels, KvType type, std::size_t heads, std::size_t dim) {
-  GuardedBuffer<Element> page(2 * heads * dim * 16);
-  std::vector<Element> expected = page.values();
-  for (const std::size_t slot : {0u, 15u, 6u}) {
-    const GuardedBuffer<float> k(random_floats(heads * dim, static_cast<std::uint32_t>(slot)));
-    const GuardedBuffer<float> v(random_floats(heads * dim, static_cast<std::uint32_t>(slot) + 50));
-    kernels.kv_write[static_cast<int>(type)](
-        {.k = k.data(),
-         .v = v.data(),
-         .kv_heads = static_cast<std::int64_t>(heads),
-         .head_dim = static_cast<std::int64_t>(dim),
-         .layer_page = reinterpret_cast<std::byte*>(page.data()),
-         .slot = static_cast<std::int64_t>(slot)});
-    const auto stored = [](float value) {
-      if constexpr (sizeof(Element) == 2)
-        return reference::f16_nearest(value);
-      else
-        return value;
-    };
-    for (std::size_t head = 0; head < heads; ++head) {
-      for (std::size_t d = 0; d < dim; ++d) {
-        expected[(head * dim + d) * 16 + slot] = stored(k.data()[head * dim + d]);
-        expected[((heads + head) * 16 + slot) * dim + d] = stored(v.data()[head * dim + d]);
-      }
-    }
-  }
-  // As bytes, because the untouched slots are NaN.
-  CHECK(std::memcmp(page.data(), expected.data(), expected.size() * sizeof(Element)) == 0);
-}
-
-TEST_CASE("kv_write: K goes by columns, V by rows, nothing else is touched") {
-  for (const auto& [name, kernels] : available_tiers()) {
-    for (const std::size_t heads : {1u, 2u, 3u}) {
-      for (const std::size_t dim : {16u, 64u, 80u, 128u}) {
-        INFO(name << " heads " << heads << " head_dim " << dim);
-        check_kv_write<float>(*kernels, KvType::f32, heads, dim);
-        check_kv_write<std::uint16_t>(*kernels, KvType::f16, heads, dim);
-      }
     }
   }
 }

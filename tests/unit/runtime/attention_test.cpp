@@ -182,14 +182,17 @@ TEST_CASE("neither steps, nor threads, nor other sequences change a bit of atten
   for (const auto& [outlier, window] :
        {std::pair{0.0F, 0}, std::pair{0.0F, 600}, std::pair{300.0F, 0}}) {
     const Model model = Model::load(support::random_model(small_model(window, outlier)));
-    const std::vector<float> whole = attend(model, kernels::KvType::f16, 1, kLength);
-    REQUIRE(whole.size() == static_cast<std::size_t>(kLength * 6 * 32));
-    for (const int threads : {1, 2, 3}) {
-      for (const std::int64_t chunk : {1, 7}) {
-        for (const bool beside : {false, true}) {
-          INFO("outlier " << outlier << " window " << window << " threads " << threads << " chunk "
-                          << chunk << " beside another " << beside);
-          CHECK((attend(model, kernels::KvType::f16, threads, chunk, beside) == whole));
+    for (const kernels::KvType type : {kernels::KvType::f16, kernels::KvType::q8}) {
+      const std::vector<float> whole = attend(model, type, 1, kLength);
+      REQUIRE(whole.size() == static_cast<std::size_t>(kLength * 6 * 32));
+      for (const int threads : {1, 2, 3}) {
+        for (const std::int64_t chunk : {1, 7}) {
+          for (const bool beside : {false, true}) {
+            INFO("type " << static_cast<int>(type) << " outlier " << outlier << " window " << window
+                         << " threads " << threads << " chunk " << chunk << " beside another "
+                         << beside);
+            CHECK((attend(model, type, threads, chunk, beside) == whole));
+          }
         }
       }
     }

@@ -65,3 +65,14 @@ TEST_CASE("a float32 cache needs nothing apart") {
                                              kernels::KvType::f32);
   CHECK(split.terms_max == 0);
 }
+
+TEST_CASE("an int8 cache keeps the same pairs apart as a 16-bit one") {
+  std::vector<float> bias(128, 7.9F);
+  bias[5] = 900;
+  bias[64 + 40] = -30;
+  const auto f16 = runtime::split_key_bias(weights(bias), config(), kernels::KvType::f16);
+  const auto q8 = runtime::split_key_bias(weights(bias), config(), kernels::KvType::q8);
+  CHECK(q8.terms_max == 2);
+  CHECK(q8.layers[0].kept == f16.layers[0].kept);
+  CHECK(q8.column_pairs == f16.column_pairs);
+}
