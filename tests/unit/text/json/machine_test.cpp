@@ -59,6 +59,18 @@ bool accepts(const std::string& schema, const std::string& document) {
   return reading.take_all(document) && reading.may_end();
 }
 
+bool in_string(const std::string& document) {
+  bool inside = false;
+  for (std::size_t i = 0; i < document.size(); ++i) {
+    if (inside && document[i] == '\\') {
+      ++i;
+    } else if (document[i] == '"') {
+      inside = !inside;
+    }
+  }
+  return inside;
+}
+
 // A random document of the machine's own: any byte that it takes, then what ends soonest.
 std::string random_walk(std::mt19937_64& random, const std::string& schema, int length) {
   Reading reading(schema);
@@ -74,13 +86,13 @@ std::string random_walk(std::mt19937_64& random, const std::string& schema, int 
       break;
     }
   }
-  std::string order = "}]\":0a1234567893\\u\xA0\x90\x80";
+  std::string bytes = "0a1234567893:\\u\xA0\x90\x80";
   for (int byte = 0x21; byte < 256; ++byte) {
-    if (byte != ',') order += static_cast<char>(byte);
+    if (byte != ',') bytes += static_cast<char>(byte);
   }
-  order += ", ";
+  bytes += ", ";
   for (int i = 0; i < 5000 && !reading.may_end(); ++i) {
-    for (const char byte : order) {
+    for (const char byte : (in_string(document) ? "\"" : "}]\"") + bytes) {
       if (!reading.take(byte)) continue;
       document += byte;
       break;

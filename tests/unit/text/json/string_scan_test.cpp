@@ -20,7 +20,10 @@ StringScan scan(const std::string& inside) {
   return state;
 }
 
-bool is_string(const std::string& inside) { return nlohmann::json::accept('"' + inside + '"'); }
+// A zero byte is the end of the input for nlohmann/json; the standard forbids it in a string.
+bool is_string(const std::string& inside) {
+  return inside.find('\0') == std::string::npos && nlohmann::json::accept('"' + inside + '"');
+}
 
 }  // namespace
 
