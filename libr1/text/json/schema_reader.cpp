@@ -101,22 +101,22 @@ void read_range(const Document& schema, std::int64_t& low, std::int64_t& high,
   low = -kIntegerMax;
   high = kIntegerMax;
   // A comparison with NaN, for a keyword that is not there, is false.
-  const auto raise = [&](const char* key, bool exclusive) {
+  const auto at_least = [&](const char* key, bool exclusive) {
     const double bound = read_bound(schema, key, where);
     if (std::isnan(bound)) return;
     const std::int64_t up = exact(schema, key, std::ceil(bound));
     low = std::max(low, exclusive && static_cast<double>(up) == bound ? up + 1 : up);
   };
-  const auto lower = [&](const char* key, bool exclusive) {
+  const auto at_most = [&](const char* key, bool exclusive) {
     const double bound = read_bound(schema, key, where);
     if (std::isnan(bound)) return;
     const std::int64_t down = exact(schema, key, std::floor(bound));
     high = std::min(high, exclusive && static_cast<double>(down) == bound ? down - 1 : down);
   };
-  raise("minimum", false);
-  raise("exclusiveMinimum", true);
-  lower("maximum", false);
-  lower("exclusiveMaximum", true);
+  at_least("minimum", false);
+  at_least("exclusiveMinimum", true);
+  at_most("maximum", false);
+  at_most("exclusiveMaximum", true);
   if (low > high || low > kIntegerMax || high < -kIntegerMax) {
     refuse(ErrorCode::invalid_argument, where, "a whole number within the bounds", "none");
   }
