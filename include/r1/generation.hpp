@@ -45,6 +45,11 @@ struct GenerationOptions {
   /// model likes.
   std::optional<std::int64_t> think_budget_tokens = {};
   std::optional<double> think_budget_seconds = {};  ///< of the thought's own time, finite
+  bool json = false;             ///< the answer is a JSON object; a thought before it is free
+  std::string json_schema = {};  ///< the answer satisfies this JSON Schema (a subset:
+                                 ///< docs/json-schema.md); "": off
+  int top_logprobs = -1;  ///< -1: no log-probabilities; 0 to 20: of each generated token, and of
+                          ///< the so many most likely ones
 };
 
 /// Which part of an answer a piece belongs to.
@@ -89,6 +94,14 @@ struct Timings {
   double decode_tokens_per_s = 0;   ///< 0 when fewer than two tokens came
 };
 
+/// How likely the model itself found a generated token: log-softmax of the raw logits over the ids
+/// that may be generated at all, before masks, bias, penalties, temperature and cuts.
+struct TokenLogprob {
+  TokenId id = -1;
+  double logprob = 0;                                ///< natural logarithm, <= 0
+  std::vector<std::pair<TokenId, double>> top = {};  ///< most likely first; ties: lower id first
+};
+
 /// A finished generation.
 struct Generation {
   std::string text;       ///< the answer
@@ -99,6 +112,7 @@ struct Generation {
   std::string error;                      ///< one line, set with FinishReason::error
   std::vector<TokenId> prompt_token_ids;  ///< the whole prompt, BOS included
   std::vector<TokenId> token_ids;         ///< generated, thought included, end token excluded
+  std::vector<TokenLogprob> logprobs;     ///< of each of token_ids, if asked for
   std::int64_t cached_tokens = 0;         ///< prompt tokens whose KV was there already
   std::uint64_t seed = 0;                 ///< the seed in use
   Timings timings;

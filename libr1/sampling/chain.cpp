@@ -81,8 +81,10 @@ Chain::Chain(const Params& params, std::shared_ptr<const std::vector<bool>> samp
   depth_max_ = mass_bits * std::log(2.0) + 1;
 }
 
-Choice Chain::choose(std::span<const float> logits, std::span<const TokenId> history) {
+Choice Chain::choose(std::span<const float> logits, std::span<const TokenId> history,
+                     std::span<const std::uint64_t> allowed) {
   copy_samplable(logits);
+  if (!allowed.empty()) apply_mask(allowed);
   apply_bias();
   apply_penalties(history);
   if (!find_max()) return {-1, false};
@@ -113,6 +115,24 @@ void Chain::copy_samplable(std::span<const float> logits) {
     std::copy(logits.begin() + static_cast<std::ptrdiff_t>(run.begin),
               logits.begin() + static_cast<std::ptrdiff_t>(run.end),
               adjusted_.begin() + static_cast<std::ptrdiff_t>(run.begin));
+  }
+}
+
+// Most words of a mask are all or nothing: within a string nearly every token is allowed, elsewhere
+// nearly none.
+void Chain::apply_mask(std::span<const std::uint64_t> allowed) {
+  constexpr std::size_t kWord = 64;
+  for (std::size_t begin = 0; begin < adjusted_.size(); begin += kWord) {
+    std::uint64_t word = begin / kWord < allowed.size() ? allowed[begin / kWord] : 0;
+    if (word == ~std::uint64_t{0}) continue;
+    float* const logits = adjusted_.data() + begin;
+    if (word == 0) {
+      std::fill_n(logits, kWord, -kInfinity);
+      continue;
+    }
+    for (std::size_t i = 0; i < kWord; ++i, word >>= 1) {
+      logits[i] = (word & 1) != 0 ? logits[i] : -kInfinity;
+    }
   }
 }
 

@@ -35,7 +35,7 @@ Params make_params(const SamplingOptions& options, std::int64_t vocab_size);
 /// What a draw gave.
 struct Choice {
   TokenId id = -1;
-  bool finite = true;  ///< false: a logit was NaN or +Inf, or all were -Inf; id is then -1
+  bool finite = true;  ///< false: a logit was NaN or +Inf, or none was above -Inf; id is then -1
 };
 
 /// One sequence's sampler. Allocates at construction only. Not thread-safe.
@@ -50,7 +50,11 @@ class Chain {
   Chain(const Params& params, std::shared_ptr<const std::vector<bool>> samplable);
 
   /// `logits`: [vocab], unchanged. `history`: prompt and generated ids so far, for the penalties.
-  Choice choose(std::span<const float> logits, std::span<const TokenId> history);
+  /// `allowed`: one bit an id, 64 ids a word, lowest bit first; ids without a bit are left out
+  /// before all else, and so are those past its end. Empty: all. When nothing is left the choice is
+  /// not finite.
+  Choice choose(std::span<const float> logits, std::span<const TokenId> history,
+                std::span<const std::uint64_t> allowed = {});
   const Params& params() const { return params_; }
 
  private:
@@ -66,6 +70,7 @@ class Chain {
   };
 
   void copy_samplable(std::span<const float> logits);
+  void apply_mask(std::span<const std::uint64_t> allowed);
   void apply_bias();
   void apply_penalties(std::span<const TokenId> history);
   bool find_max();
