@@ -14,6 +14,16 @@
 
 namespace r1 {
 
+/// How keys and values are held.
+enum class KvType {
+  f32,  ///< 4 bytes a value
+  f16,  ///< 2 bytes
+  q8,   ///< 1 byte, and one 16-bit scale a token and KV head
+};
+
+/// "f32", "f16", "q8".
+const char* to_string(KvType type);
+
 /// How an engine runs. 0 means: chosen by the engine.
 struct EngineOptions {
   int threads = 0;              ///< decode threads; default: physical cores this process may use
@@ -21,8 +31,13 @@ struct EngineOptions {
   std::int64_t kv_tokens = 0;   ///< longest conversation in tokens; default min(trained, 32768).
                                 ///< Pages are committed as used
   std::int64_t batch_size = 0;  ///< prefill chunk in tokens; default 512
-  std::string isa = {};         ///< "baseline", "avx2", "avx_vnni", "avx512_vnni", "neon_dotprod";
-                         ///< default: the best this CPU has
+  KvType kv_type = KvType::f16;
+  std::int64_t kv_memory = 0;  ///< bytes that all conversations' keys and values may take; default
+                               ///< 64 conversations of kv_tokens. At least one token's page
+  double max_stall_s = 0.5;    ///< what the prefill of others may add between two tokens of a
+                               ///< running answer, in seconds, > 0
+  std::string isa = {};        ///< "baseline", "avx2", "avx_vnni", "avx512_vnni", "neon_dotprod";
+                               ///< default: the best this CPU has
   std::function<void(std::string_view line)> on_warning = {};  ///< one line each
   /// Prompt tokens processed so far, after each chunk; called on the loop thread, must not throw.
   std::function<void(std::int64_t done, std::int64_t total)> on_prefill = {};
@@ -35,6 +50,22 @@ struct EngineInfo {
   int threads_batch = 0;
   std::string threads_reason;  ///< why that many, for example "2 physical cores"
   std::int64_t kv_tokens = 0;
+  KvType kv_type = KvType::f16;
+  std::int64_t kv_memory = 0;       ///< bytes that keys and values may take in all
+  std::int64_t kv_token_bytes = 0;  ///< bytes of one token's keys and values
+};
+
+/// Keys and values in memory, by pages of 16 tokens. free + used + cached = capacity.
+struct KvUsage {
+  std::int64_t page_bytes = 0;
+  std::int64_t capacity = 0;       ///< pages there may be
+  std::int64_t free = 0;           ///< without content
+  std::int64_t used = 0;           ///< of running generations
+  std::int64_t cached = 0;         ///< of known content, for prompts that begin alike
+  std::int64_t shared = 0;         ///< of the used ones: by two generations or more
+  std::int64_t evicted = 0;        ///< cached pages that were given up, ever
+  std::int64_t tokens_reused = 0;  ///< prompt tokens that did not have to be computed, ever
+  std::int64_t bytes_saved = 0;    ///< that would be used more now if nothing were shared
 };
 
 namespace engine {
@@ -42,8 +73,9 @@ class EngineImpl;
 class SessionImpl;
 }  // namespace engine
 
-/// One conversation. Not thread-safe, but stop() may be called from any thread. Returns its KV
-/// pages when destroyed. Movable.
+/// One conversation. Not thread-safe, but stop() and end_thought() may be called from any thread.
+/// Its KV pages are in use while an answer is being generated; then they are cache, which the next
+/// turn starts from. Movable.
 class Session {
  public:
   Session(Session&&) noexcept;
@@ -70,6 +102,8 @@ class Session {
   std::optional<Piece> next();
   /// Stops the running answer within one step; what came so far stays in the history.
   void stop();
+  /// Ends the running answer's thought at once: the answer follows. Does nothing outside a thought.
+  void end_thought();
   /// The finished generation, after next() returned empty.
   const Generation& result() const;
   /// The conversation so far.
@@ -95,6 +129,7 @@ class Engine {
   Session open_session(GenerationOptions options = {});
   const Model& model() const;
   const EngineInfo& info() const;
+  KvUsage kv_usage() const;
 
  private:
   std::unique_ptr<engine::EngineImpl> impl_;

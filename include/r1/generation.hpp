@@ -48,6 +48,9 @@ struct GenerationOptions {
   bool json = false;             ///< the answer is a JSON object; a thought before it is free
   std::string json_schema = {};  ///< the answer satisfies this JSON Schema (a subset:
                                  ///< docs/json-schema.md); "": off
+  int priority = 0;              ///< higher goes first; one step is worth ten seconds of waiting
+  std::string cache_key = {};  ///< prompts are recognised among those of the same key only, so that
+                               ///< how fast one starts tells nothing about other keys' prompts
   int top_logprobs = -1;  ///< -1: no log-probabilities; 0 to 20: of each generated token, and of
                           ///< the so many most likely ones
 };
@@ -112,7 +115,8 @@ struct Generation {
   std::string error;                      ///< one line, set with FinishReason::error
   std::vector<TokenId> prompt_token_ids;  ///< the whole prompt, BOS included
   std::vector<TokenId> token_ids;         ///< generated, thought included, end token excluded
-  std::vector<TokenLogprob> logprobs;     ///< of each of token_ids, if asked for
+  std::vector<TokenLogprob> logprobs;     ///< of each of token_ids, if asked for; 0 and no
+                                          ///< others for those that closed a thought
   std::int64_t cached_tokens = 0;         ///< prompt tokens whose KV was there already
   std::uint64_t seed = 0;                 ///< the seed in use
   Timings timings;

@@ -69,7 +69,7 @@ struct StepCost {
 };
 
 /// The cost of steps of `model`.
-StepCost step_cost(const Model& model);
+StepCost step_cost(const Model& model, KvType kv_type = KvType::f16);
 
 /// Where the seconds of one step went. A norm and an encoding count to the matrix that they are
 /// for.

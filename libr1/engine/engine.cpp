@@ -1,6 +1,8 @@
 // The public engine: settles options, then hands everything to the loop.
 #include "r1/engine.hpp"
 
+#include <fmt/format.h>
+
 #include "libr1/engine/session.hpp"
 #include "libr1/engine/settings.hpp"
 
@@ -14,6 +16,17 @@ class EngineImpl {
     const Settings settings = settle(options, model.info().trained_context);
     info = describe(settings);
     loop = std::make_shared<Loop>(model, settings, options.on_prefill);
+    const std::int64_t page_bytes = loop->pool().layout().page_bytes();
+    info.kv_type = options.kv_type;
+    info.kv_tokens = loop->context();
+    if (info.kv_tokens < settings.kv_tokens && options.on_warning) {
+      options.on_warning(
+          fmt::format("keys and values may take {} MiB, which is {} tokens: fewer "
+                      "than the context of {}",
+                      loop->budget().pages * page_bytes >> 20, info.kv_tokens, settings.kv_tokens));
+    }
+    info.kv_memory = loop->budget().pages * page_bytes;
+    info.kv_token_bytes = page_bytes / kernels::kPageTokens;
   }
 
   std::shared_ptr<Loop> loop;
@@ -33,5 +46,18 @@ Session Engine::open_session(GenerationOptions options) {
 }
 const Model& Engine::model() const { return impl_->loop->model(); }
 const EngineInfo& Engine::info() const { return impl_->info; }
+KvUsage Engine::kv_usage() const {
+  const runtime::KvPool& pool = impl_->loop->pool();
+  const runtime::KvStatistics now = pool.statistics();
+  return {pool.layout().page_bytes(),
+          now.capacity,
+          now.free,
+          now.used,
+          now.cached,
+          now.shared,
+          now.evicted,
+          now.tokens_reused,
+          now.bytes_saved};
+}
 
 }  // namespace r1

@@ -1,23 +1,17 @@
-// One step serves every running sequence: a token for each that decodes, and prompt tokens of the
-// others up to the batch size, first come first served.
+// Carries out the scheduler's plans: pages given back and taken, rows computed, tokens chosen.
 #include "libr1/engine/loop.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "libr1/base/float_environment.hpp"
+#include "libr1/base/memory_info.hpp"
 
 namespace r1::engine {
 namespace {
 
-// Conversations of full length that the pool's bound allows for; memory is taken only as they grow.
-constexpr std::int64_t kFullConversations = 64;
-// The same of those that are over, whose pages are kept for others that begin alike.
-constexpr std::int64_t kCachedConversations = 1;
-
-std::int64_t pool_pages(const Settings& settings, std::int64_t conversations) {
-  const std::int64_t pages = (settings.kv_tokens + kernels::kPageTokens - 1) / kernels::kPageTokens;
-  return pages * conversations;
-}
+double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -26,11 +20,14 @@ Loop::Loop(Model model, const Settings& settings, OnPrefill on_prefill)
       settings_(settings),
       on_prefill_(std::move(on_prefill)),
       team_(std::max(settings.threads, settings.threads_batch)),
-      pool_(runtime::KvLayout::make(model_.impl().config, kernels::KvType::f16),
-            pool_pages(settings, kFullConversations),
-            {.cached_max = pool_pages(settings, kCachedConversations),
-             .memory = model_.impl().weights.buffer.pages()}),
-      forward_(model_.impl(), *settings.table, team_, kernels::KvType::f16, settings.batch_size,
+      layout_(runtime::KvLayout::make(model_.impl().config, settings.kv_type)),
+      budget_(kv_budget(settings, layout_, base::memory_budget().allowed)),
+      pool_(layout_, budget_.pages,
+            {.cached_max = budget_.cached, .memory = model_.impl().weights.buffer.pages()}),
+      scheduler_({.rows_max = settings.batch_size,
+                  .sequences_max = std::min(kSequencesMax, settings.batch_size),
+                  .max_stall_s = settings.max_stall_s}),
+      forward_(model_.impl(), *settings.table, team_, settings.kv_type, settings.batch_size,
                settings.kv_tokens),
       thread_([this] { run(); }) {}
 
@@ -46,6 +43,7 @@ Loop::~Loop() {
 void Loop::submit(std::shared_ptr<Request> request) {
   {
     const std::scoped_lock lock(mutex_);
+    request->arrive(arrivals_++);
     queue_.push_back(std::move(request));
   }
   arrived_.notify_one();
@@ -58,15 +56,13 @@ void Loop::run() {
     step();
   }
   for (const auto& request : active_) request->finish(FinishReason::cancelled);
+  for (const auto& request : queue_) request->finish(FinishReason::cancelled);
 }
 
 bool Loop::collect() {
   std::unique_lock lock(mutex_);
   arrived_.wait(lock, [&] { return ending_ || !queue_.empty() || !active_.empty(); });
-  for (; !queue_.empty(); queue_.pop_front()) {
-    queue_.front()->reuse_prefix();
-    active_.push_back(std::move(queue_.front()));
-  }
+  for (; !queue_.empty(); queue_.pop_front()) active_.push_back(std::move(queue_.front()));
   return !ending_;
 }
 
@@ -78,57 +74,78 @@ void Loop::drop_cancelled() {
   });
 }
 
+std::uint64_t Loop::share_key(const std::string& cache_key) {
+  if (cache_key.empty()) return 0;
+  const std::scoped_lock lock(mutex_);
+  return share_keys_.try_emplace(cache_key, share_keys_.size() + 1).first->second;
+}
+
+std::shared_ptr<const sampling::TokenTrie> Loop::token_trie() {
+  const std::scoped_lock lock(trie_mutex_);
+  if (!token_trie_) {
+    token_trie_ = sampling::TokenTrie::from_tokenizer(*model_.impl().text_tokenizer);
+  }
+  return token_trie_;
+}
+
 void Loop::step() {
-  plan_.clear();
-  planned_.clear();
-  std::int64_t room = forward_.rows_max();
-  bool prefill = false;
-  std::vector<Request*> full;
-  const auto plan_one = [&](Request& request) {
+  scheduled_.clear();
+  for (const auto& request : active_) scheduled_.push_back(&request->scheduled());
+  const runtime::KvStatistics pages = pool_.statistics();
+  const StepPlan& plan =
+      scheduler_.plan(scheduled_, {pages.free + pages.cached, pages.capacity}, now_s());
+  for (const std::size_t i : plan.preempt) active_[i]->release();
+  for (const std::size_t i : plan.out_of_room) end(i, "another page");
+  for (const std::size_t i : plan.start) active_[i]->attach();
+  take_rows(plan);
+  if (!steps_.empty()) compute(plan);
+  std::erase_if(active_, [](const auto& request) { return request == nullptr; });
+}
+
+void Loop::end(std::size_t i, const char* room) {
+  active_[i]->finish(FinishReason::error,
+                     fmt::format("KV cache: expected room for {}, got none (kv_memory {} bytes)",
+                                 room, budget_.pages * layout_.page_bytes()));
+  active_[i] = nullptr;
+}
+
+void Loop::take_rows(const StepPlan& plan) {
+  steps_.clear();
+  stepped_.clear();
+  for (const StepPlan::Rows& rows : plan.rows) {
+    Request& request = *active_[rows.request];
     const auto pending = request.pending();
-    const auto count = std::min<std::int64_t>(room, static_cast<std::int64_t>(pending.size()));
-    if (count == 0) return;
+    const std::int64_t count = std::min(rows.tokens, static_cast<std::int64_t>(pending.size()));
+    // Promised by the plan, unless the system has no memory for what the pool may have.
     if (!request.kv().reserve(request.position() + count)) {
-      full.push_back(&request);
-      return;
+      end(rows.request, "what is allowed");
+      continue;
     }
     const bool whole = count == static_cast<std::int64_t>(pending.size());
-    plan_.push_back({pending.first(static_cast<std::size_t>(count)), request.position(),
-                     &request.kv(), whole ? runtime::LogitRows::last : runtime::LogitRows::none});
-    planned_.push_back(&request);
-    room -= count;
-    prefill = prefill || request.prefilling();
-  };
-  for (const auto& request : active_) {
-    if (!request->prefilling()) plan_one(*request);
+    steps_.push_back({pending.first(static_cast<std::size_t>(count)), request.position(),
+                      &request.kv(), whole ? runtime::LogitRows::last : runtime::LogitRows::none});
+    stepped_.push_back(rows.request);
   }
-  for (const auto& request : active_) {
-    if (request->prefilling()) plan_one(*request);
-  }
-  for (Request* request : full) {
-    request->finish(FinishReason::error,
-                    "KV cache: expected room for another page, got none (out of memory)");
-    std::erase_if(active_, [&](const auto& active) { return active.get() == request; });
-  }
-  if (plan_.empty()) return;
+}
 
+void Loop::compute(const StepPlan& plan) {
+  const bool prefill = plan.prefill_rows > 0;
   const auto begin = Clock::now();
   std::span<const float> logits =
-      forward_.step(plan_, prefill ? settings_.threads_batch : settings_.threads);
-  const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+      forward_.step(steps_, prefill ? settings_.threads_batch : settings_.threads);
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  scheduler_.learn(plan.decode_rows, plan.prefill_rows, seconds);
   const auto vocab = static_cast<std::size_t>(model_.impl().config.vocab);
-  for (std::size_t i = 0; i < plan_.size(); ++i) {
-    Request* request = planned_[i];
-    const bool has_logits = plan_[i].logits == runtime::LogitRows::last;
-    const bool prefilling = request->prefilling();
-    request->computed(static_cast<std::int64_t>(plan_[i].tokens.size()), ms);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    Request& request = *active_[stepped_[i]];
+    const bool has_logits = steps_[i].logits == runtime::LogitRows::last;
+    const bool prefilling = request.prefilling();
+    request.computed(static_cast<std::int64_t>(steps_[i].tokens.size()), seconds * 1000);
     if (prefilling && on_prefill_) {
-      on_prefill_(request->position(), request->prompt_tokens());
+      on_prefill_(std::min(request.position(), request.prompt_tokens()), request.prompt_tokens());
     }
     if (!has_logits) continue;
-    if (request->choose(logits.first(vocab), *model_.impl().text_tokenizer)) {
-      std::erase_if(active_, [&](const auto& active) { return active.get() == request; });
-    }
+    if (request.choose(logits.first(vocab))) active_[stepped_[i]] = nullptr;
     logits = logits.subspan(vocab);
   }
 }

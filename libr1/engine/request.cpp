@@ -28,22 +28,32 @@ double ms_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double, std::milli>(end - begin).count();
 }
 
+/// Of the scheduler's and the thought's clock.
+double seconds(Clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
 }  // namespace
 
-Request::Request(RequestSpec spec, sampling::Chain chain, TextPipeline text)
+Request::Request(RequestSpec spec, RequestParts parts)
     : sequence_(std::move(spec.sequence)),
       history_(spec.prompt),
       max_tokens_(spec.max_tokens),
       ignore_eos_(spec.ignore_eos),
-      chain_(std::move(chain)),
-      text_(std::move(text)),
+      thought_(spec.thought),
+      parts_(std::move(parts)),
       start_(spec.start) {
+  scheduled_.client = spec.client;
+  scheduled_.priority = spec.priority;
+  scheduled_.since = seconds(spec.start);
   result_.prompt_token_ids = std::move(spec.prompt);
-  result_.seed = chain_.params().seed;
+  result_.seed = parts_.chain.params().seed;
   // Nothing is allocated for tokens in a step.
   const auto expected = static_cast<std::size_t>(std::min<std::int64_t>(max_tokens_, 4096));
   history_.reserve(history_.size() + expected);
   result_.token_ids.reserve(expected);
+  // A thought that may have no token is closed before the prompt is computed.
+  if (spec.thought.budget_tokens == 0 || spec.thought.budget_s == 0) begin_thought();
 }
 
 std::optional<Piece> Request::wait_piece() {
@@ -61,24 +71,70 @@ Generation Request::wait_result() {
   return std::move(result_);
 }
 
-void Request::reuse_prefix() {
-  sequence_->expect(static_cast<std::int64_t>(history_.capacity()));
-  result_.cached_tokens = sequence_->attach(history_);
+ScheduledRequest& Request::scheduled() {
+  scheduled_.position = position();
+  scheduled_.pending = static_cast<std::int64_t>(pending().size());
+  scheduled_.generating = chosen_;
+  scheduled_.pages_held = sequence_.pages_held();
+  scheduled_.pages_exclusive = sequence_.pages_exclusive();
+  const std::int64_t room = scheduled_.pages_held * kernels::kPageTokens;
+  scheduled_.pages_copied = position() < room ? sequence_.pages_wanted(position() + 1) : 0;
+  return scheduled_;
+}
+
+void Request::attach() {
+  sequence_.expect(static_cast<std::int64_t>(history_.capacity()));
+  const std::int64_t known = sequence_.attach(history_);
+  if (!attached_) result_.cached_tokens = std::min(known, prompt_tokens());
+  attached_ = true;
 }
 
 void Request::computed(std::int64_t count, double ms) {
-  sequence_->computed(pending().first(static_cast<std::size_t>(count)));
+  sequence_.computed(pending().first(static_cast<std::size_t>(count)));
   if (prefilling()) {
     prefill_ms_ += ms;
     prefilled_ += count;
   }
 }
 
-bool Request::choose(std::span<const float> logits, const text::Tokenizer& tokenizer) {
-  const sampling::Choice choice = chain_.choose(logits, history_);
+bool Request::begin_thought() {
+  begun_ = true;
+  if (thought_unwanted_) thought_.end_thought();
+  return thought_.begin(parts_.text.in_thought(), seconds(Clock::now())) ==
+             ThoughtStep::close_thought &&
+         close_thought();
+}
+
+bool Request::close_thought() {
+  const PromptPiece closing{std::string(thought_.closing_text()), true};
+  for (const TokenId id : parts_.tokenizer->encode(std::span(&closing, 1))) {
+    if (take(id, true)) return true;
+  }
+  return false;
+}
+
+std::span<const std::uint64_t> Request::allowed() {
+  if (!parts_.constraint || parts_.text.in_thought()) return {};
+  const std::span<const std::uint64_t> mask = parts_.constraint->allowed();
+  if (generated_ > 0 || parts_.thought_opener < 0) return mask;
+  first_allowed_.assign(mask.begin(), mask.end());
+  const auto opener = static_cast<std::size_t>(parts_.thought_opener);
+  first_allowed_[opener / 64] |= std::uint64_t{1} << opener % 64;
+  return first_allowed_;
+}
+
+bool Request::choose(std::span<const float> logits) {
+  if (!begun_) {
+    const std::int64_t before = generated_;
+    if (begin_thought()) return true;
+    // What was forced comes first, and has to be computed.
+    if (generated_ > before) return false;
+  }
+  const std::span<const std::uint64_t> mask = allowed();
+  const sampling::Choice choice = parts_.chain.choose(logits, history_, mask);
   if (!choice.finite) {
     // Broken keys and values must not serve the next prompt.
-    sequence_->forget();
+    sequence_.forget();
     finish(
         FinishReason::error,
         fmt::format("logits at position {}: expected finite numbers, got NaN or infinity (damaged "
@@ -87,21 +143,51 @@ bool Request::choose(std::span<const float> logits, const text::Tokenizer& token
     return true;
   }
   last_token_ = Clock::now();
-  if (generated_++ == 0) first_token_ = last_token_;
-  if (!ignore_eos_ && tokenizer.is_end_of_generation(choice.id)) {
+  if (!chosen_) first_token_ = last_token_;
+  chosen_ = true;
+  if (!ignore_eos_ && parts_.tokenizer->is_end_of_generation(choice.id)) {
+    ++generated_;
     finish(FinishReason::stop);
     return true;
   }
-  history_.push_back(choice.id);
-  result_.token_ids.push_back(choice.id);
-  emit(text_.accept(choice.id));
-  if (text_.stopped()) {
+  if (parts_.logprobs) result_.logprobs.push_back(parts_.logprobs->of(logits, choice.id));
+  const bool constrained = !mask.empty() && choice.id != parts_.thought_opener;
+  if (constrained) parts_.constraint->accept(choice.id);
+  if (take(choice.id, false)) return true;
+  if (constrained && parts_.constraint->must_end()) {
+    finish(FinishReason::stop);
+    return true;
+  }
+  return false;
+}
+
+bool Request::take(TokenId id, bool forced) {
+  ++generated_;
+  history_.push_back(id);
+  result_.token_ids.push_back(id);
+  if (forced && parts_.logprobs) result_.logprobs.push_back({id, 0, {}});
+  emit(parts_.text.accept(id));
+  if (parts_.text.stopped()) {
     finish(FinishReason::stop);
     return true;
   }
   if (generated_ == max_tokens_) {
     finish(FinishReason::length);
     return true;
+  }
+  if (thought_unwanted_) thought_.end_thought();
+  const bool visible = parts_.tokenizer->is_visible(id);
+  const GeneratedToken token{
+      id, visible ? std::string_view(parts_.tokenizer->bytes(id)) : std::string_view(),
+      parts_.text.in_thought()};
+  switch (thought_.accept(token, seconds(Clock::now()))) {
+    case ThoughtStep::proceed:
+      return false;
+    case ThoughtStep::close_thought:
+      return close_thought();
+    case ThoughtStep::end_generation:
+      finish(FinishReason::length);
+      return true;
   }
   return false;
 }
@@ -123,7 +209,7 @@ void Request::fill_timings() {
   if (prefill_ms_ > 0) {
     timings.prefill_tokens_per_s = static_cast<double>(prefilled_) * 1000 / prefill_ms_;
   }
-  if (generated_ == 0) return;
+  if (!chosen_) return;
   timings.ttft_ms = ms_between(start_, first_token_);
   timings.decode_ms = ms_between(first_token_, last_token_);
   if (timings.decode_ms > 0) {
@@ -132,12 +218,15 @@ void Request::fill_timings() {
 }
 
 void Request::finish(FinishReason reason, const std::string& error) {
-  emit(text_.finish());
+  emit(parts_.text.finish());
   // A stop string can complete only now, when what was held back comes out.
   const FinishReason final_reason =
-      text_.stopped() && reason != FinishReason::error ? FinishReason::stop : reason;
+      parts_.text.stopped() && reason != FinishReason::error ? FinishReason::stop : reason;
+  release();  // its pages are cache from now on
   const std::scoped_lock lock(mutex_);
   result_.finish_reason = final_reason;
+  result_.thought_end = thought_.thought_end();
+  result_.loop = thought_.loop();
   result_.error = error;
   fill_timings();
   over_ = true;

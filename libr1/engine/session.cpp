@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include "libr1/engine/thought_control.hpp"
+#include "libr1/text/well_known_tokens.hpp"
 #include "r1/error.hpp"
 
 namespace r1 {
 namespace engine {
 
 SessionImpl::SessionImpl(std::shared_ptr<Loop> loop, GenerationOptions options)
-    : loop_(std::move(loop)), sequence_(std::make_shared<runtime::KvSequence>(loop_->pool())) {
+    : loop_(std::move(loop)), client_(loop_->new_client()) {
   set_options(std::move(options));
 }
 
@@ -27,6 +27,16 @@ void SessionImpl::set_options(GenerationOptions options) {
                 fmt::format("max_tokens: expected -1 or more, got {}", options.max_tokens));
   }
   check_think_budget(options);
+  if (options.top_logprobs != -1) {
+    sampling::Logprobs(options.top_logprobs, loop_->model().impl().samplable);
+  }
+  std::shared_ptr<const sampling::Constraint> constraint;
+  if (!options.json_schema.empty()) {
+    constraint = sampling::Constraint::from_schema(loop_->token_trie(), options.json_schema);
+  } else if (options.json) {
+    constraint = sampling::Constraint::any_object(loop_->token_trie());
+  }
+  constraint_ = std::move(constraint);
   options_ = std::move(options);
 }
 
@@ -81,8 +91,9 @@ void SessionImpl::begin(std::vector<TokenId> prompt, ThoughtMode mode, Clock::ti
                   fmt::format("prompt: expected token ids from 0 to {}, got {}", vocab() - 1, id));
     }
   }
-  const std::int64_t context = loop_->settings().kv_tokens;
+  const std::int64_t context = loop_->context();
   const auto length = static_cast<std::int64_t>(prompt.size());
+  Scheduler::admit(length, loop_->budget().pages);
   if (length + 1 > context) {
     throw Error(ErrorCode::context_length_exceeded,
                 fmt::format("prompt: expected at most {} tokens (context {}), got {}", context - 1,
@@ -91,23 +102,50 @@ void SessionImpl::begin(std::vector<TokenId> prompt, ThoughtMode mode, Clock::ti
   std::int64_t max_tokens = context - length;
   if (options_.max_tokens >= 0) max_tokens = std::min(max_tokens, options_.max_tokens);
 
-  const model::LoadedModel& model = loop_->model().impl();
-  sampling::Chain chain(sampling::make_params(loop_->model().resolve(options_.sampling), vocab()),
-                        model.samplable);
   chat_ = mode != ThoughtMode::raw;
   auto request = std::make_shared<Request>(
-      RequestSpec{sequence_, std::move(prompt), max_tokens, options_.ignore_eos, start},
-      std::move(chain), TextPipeline(*model.text_tokenizer, mode, options_.stop));
+      RequestSpec{runtime::KvSequence(loop_->pool(), loop_->share_key(options_.cache_key)),
+                  std::move(prompt), max_tokens, options_.ignore_eos, thought_limits(max_tokens),
+                  client_, options_.priority, start},
+      parts(mode));
   {
     const std::scoped_lock lock(request_mutex_);
     request_ = std::move(request);
   }
   result_ = {};
-  if (max_tokens == 0) {
-    request_->finish(FinishReason::length);
-  } else {
-    loop_->submit(request_);
+  if (max_tokens == 0) request_->finish(FinishReason::length);
+  if (!request_->over()) loop_->submit(request_);
+}
+
+ThoughtLimits SessionImpl::thought_limits(std::int64_t room) const {
+  const PromptPiece closing{"\n</think>\n\n", true};
+  const auto tokens = loop_->model().impl().text_tokenizer->encode(std::span(&closing, 1)).size();
+  const bool bounded = options_.think_budget_tokens || options_.think_budget_seconds;
+  return {.budget_tokens = options_.think_budget_tokens,
+          .budget_s = options_.think_budget_seconds,
+          .room = room,
+          .reserve = bounded ? answer_reserve(room) : 0,
+          .closing_tokens = static_cast<std::int64_t>(tokens),
+          .stop_loops = !options_.ignore_eos};
+}
+
+RequestParts SessionImpl::parts(ThoughtMode mode) const {
+  const model::LoadedModel& model = loop_->model().impl();
+  RequestParts parts{
+      model.text_tokenizer.get(),
+      sampling::Chain(sampling::make_params(loop_->model().resolve(options_.sampling), vocab()),
+                      model.samplable),
+      TextPipeline(*model.text_tokenizer, mode, options_.stop)};
+  if (options_.top_logprobs >= 0) parts.logprobs.emplace(options_.top_logprobs, model.samplable);
+  if (!constraint_) return parts;
+  parts.constraint.emplace(constraint_);
+  const bool may_think = options_.think_budget_tokens != 0 && options_.think_budget_seconds != 0;
+  const TokenId opener = model.text_tokenizer->find(text::kThinkOpen);
+  if (mode == ThoughtMode::detect && may_think && opener >= 0 &&
+      (*model.samplable)[static_cast<std::size_t>(opener)]) {
+    parts.thought_opener = opener;
   }
+  return parts;
 }
 
 std::optional<Piece> SessionImpl::next() {
@@ -140,6 +178,11 @@ void SessionImpl::stop() {
   if (request_) request_->cancel();
 }
 
+void SessionImpl::end_thought() {
+  const std::scoped_lock lock(request_mutex_);
+  if (request_) request_->end_thought();
+}
+
 void SessionImpl::reset() {
   end_current();
   messages_.clear();
@@ -168,6 +211,7 @@ void Session::complete(std::vector<TokenId> ids) { impl_->complete(std::move(ids
 void Session::options(GenerationOptions options) { impl_->set_options(std::move(options)); }
 std::optional<Piece> Session::next() { return impl_->next(); }
 void Session::stop() { impl_->stop(); }
+void Session::end_thought() { impl_->end_thought(); }
 const Generation& Session::result() const { return impl_->result(); }
 const std::vector<Message>& Session::history() const { return impl_->messages(); }
 void Session::reset() { impl_->reset(); }

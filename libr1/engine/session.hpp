@@ -28,6 +28,7 @@ class SessionImpl {
   void complete(std::vector<TokenId> ids);
   std::optional<Piece> next();
   void stop();
+  void end_thought();
   void reset();
   const Generation& result() const { return result_; }
   const std::vector<Message>& messages() const { return messages_; }
@@ -35,14 +36,17 @@ class SessionImpl {
  private:
   std::int64_t vocab() const { return loop_->model().impl().config.vocab; }
   void begin(std::vector<TokenId> prompt, ThoughtMode mode, Clock::time_point start);
+  ThoughtLimits thought_limits(std::int64_t room) const;
+  RequestParts parts(ThoughtMode mode) const;
   void collect_result();
   void end_current();
 
   std::shared_ptr<Loop> loop_;
-  std::shared_ptr<runtime::KvSequence> sequence_;
+  std::uint64_t client_;
   GenerationOptions options_;
+  std::shared_ptr<const sampling::Constraint> constraint_;  ///< as options_ want it, or null
   std::vector<Message> messages_;
-  std::mutex request_mutex_;          ///< for stop(), which any thread may call
+  std::mutex request_mutex_;          ///< for stop() and end_thought(), which any thread may call
   std::shared_ptr<Request> request_;  ///< the running generation
   bool chat_ = false;                 ///< its answer belongs into messages_
   Generation result_;

@@ -4,10 +4,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "kernels/api/isa.hpp"
 #include "libr1/base/cpu_budget.hpp"
 #include "r1/error.hpp"
+
+namespace r1 {
+
+const char* to_string(KvType type) {
+  switch (type) {
+    case KvType::f32:
+      return "f32";
+    case KvType::f16:
+      return "f16";
+    case KvType::q8:
+      return "q8";
+  }
+  return "";
+}
+
+}  // namespace r1
 
 namespace r1::engine {
 namespace {
@@ -62,11 +80,31 @@ const kernels::KernelTable* choose_table(const std::string& name) {
               fmt::format("isa: expected one that this CPU has ({}), got {}", available, name));
 }
 
+kernels::KvType kernel_type(KvType type) {
+  switch (type) {
+    case KvType::f32:
+      return kernels::KvType::f32;
+    case KvType::f16:
+      return kernels::KvType::f16;
+    case KvType::q8:
+      return kernels::KvType::q8;
+  }
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("kv_type: expected f32, f16 or q8, got number {}", static_cast<int>(type)));
+}
+
 Settings settle(const EngineOptions& options, std::int64_t trained_context) {
   require("threads", options.threads, kThreadsMax);
   require("threads_batch", options.threads_batch, kThreadsMax);
   require("context", options.kv_tokens, kContextMax);
   require("batch_size", options.batch_size, kBatchMax);
+  require("kv_memory", options.kv_memory, std::numeric_limits<std::int64_t>::max());
+  if (!(std::isfinite(options.max_stall_s) && options.max_stall_s > 0)) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("max_stall_s: expected a finite number above 0, got {}", options.max_stall_s));
+  }
   const base::CpuBudget budget = base::cpu_budget();
   Settings settings;
   settings.table = choose_table(options.isa);
@@ -76,13 +114,21 @@ Settings settle(const EngineOptions& options, std::int64_t trained_context) {
   settings.kv_tokens =
       options.kv_tokens > 0 ? options.kv_tokens : std::min(trained_context, kDefaultContext);
   settings.batch_size = options.batch_size > 0 ? options.batch_size : kDefaultBatch;
+  settings.kv_type = kernel_type(options.kv_type);
+  settings.kv_memory = options.kv_memory;
+  settings.max_stall_s = options.max_stall_s;
   warn_about(options, budget, settings, trained_context);
   return settings;
 }
 
 EngineInfo describe(const Settings& settings) {
-  return {kernels::isa_name(settings.table->tier), settings.threads, settings.threads_batch,
-          settings.threads_reason, settings.kv_tokens};
+  EngineInfo info;
+  info.isa = kernels::isa_name(settings.table->tier);
+  info.threads = settings.threads;
+  info.threads_batch = settings.threads_batch;
+  info.threads_reason = settings.threads_reason;
+  info.kv_tokens = settings.kv_tokens;
+  return info;
 }
 
 }  // namespace r1::engine

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/api/pack.hpp"
+#include "libr1/engine/settings.hpp"
 #include "libr1/model/loaded_model.hpp"
 #include "libr1/runtime/kv_layout.hpp"
 
@@ -54,12 +55,13 @@ double StepCost::attention_macs(std::int64_t tokens, std::int64_t depth) const {
   return positions * static_cast<double>(attention_macs_per_position);
 }
 
-StepCost engine::step_cost(const model::Config& config, const model::Weights& weights) {
+StepCost engine::step_cost(const model::Config& config, const model::Weights& weights,
+                           kernels::KvType kv_type) {
   StepCost cost;
   for (const model::Layer& layer : weights.layers) add_layer(layer, cost);
   cost.weight_bytes += file_bytes(weights.output_norm) + file_bytes(weights.output);
   cost.embedding_row_bytes = kernels::gguf_row_bytes(weights.embedding.type, weights.embedding.k);
-  const auto layout = runtime::KvLayout::make(config, kernels::KvType::f16);
+  const auto layout = runtime::KvLayout::make(config, kv_type);
   cost.kv_bytes_per_position = layout.page_bytes() / kernels::kPageTokens;
   cost.window = config.sliding_window;
   // Scores and the weighted sum of values.
@@ -67,8 +69,8 @@ StepCost engine::step_cost(const model::Config& config, const model::Weights& we
   return cost;
 }
 
-StepCost step_cost(const Model& model) {
-  return engine::step_cost(model.impl().config, model.impl().weights);
+StepCost step_cost(const Model& model, KvType kv_type) {
+  return engine::step_cost(model.impl().config, model.impl().weights, engine::kernel_type(kv_type));
 }
 
 }  // namespace r1

@@ -25,7 +25,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr kernels::KvType kKvType = kernels::KvType::f16;
 constexpr std::uint64_t kSeed = 1;
 
 void require(const char* what, std::int64_t value, std::int64_t min, std::int64_t max) {
@@ -65,10 +64,10 @@ class StepTimerImpl {
         settings_(settle(options, model_.info().trained_context)),
         info_(describe(settings_)),
         team_(std::max(settings_.threads, settings_.threads_batch)),
-        pool_(runtime::KvLayout::make(config(), kKvType),
+        pool_(runtime::KvLayout::make(config(), settings_.kv_type),
               std::numeric_limits<runtime::PageId>::max(),
               {.memory = model_.impl().weights.buffer.pages()}),
-        forward_(model_.impl(), *settings_.table, team_, kKvType, settings_.batch_size,
+        forward_(model_.impl(), *settings_.table, team_, settings_.kv_type, settings_.batch_size,
                  settings_.kv_tokens),
         rows_(config().kv_heads * config().head_dim) {}
 

@@ -29,6 +29,8 @@ class TextPipeline {
   std::vector<Piece> accept(TokenId token);
   /// What was held back, at the end.
   std::vector<Piece> finish();
+  /// True while the text is a thought.
+  bool in_thought() const { return mode_ != ThoughtMode::raw && splitter_.in_thought(); }
   /// True once a stop string was seen; nothing comes after it.
   bool stopped() const { return stops_.stopped(); }
 

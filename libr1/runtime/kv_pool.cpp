@@ -83,6 +83,12 @@ PageId KvPool::publish(PageId page, const PagePlace& place, std::span<const Toke
   return page;
 }
 
+std::int64_t KvPool::count_exclusive(std::span<const PageId> pages) const {
+  const std::scoped_lock lock(mutex_);
+  return std::count_if(pages.begin(), pages.end(),
+                       [&](PageId page) { return holders_[static_cast<std::size_t>(page)] == 1; });
+}
+
 bool KvPool::held_by_others(PageId page) const {
   const std::scoped_lock lock(mutex_);
   return holders_[static_cast<std::size_t>(page)] > 1;

@@ -72,6 +72,8 @@ class KvPool {
   PageId publish(PageId page, const PagePlace& place, std::span<const TokenId> tokens);
   /// Whether unshare() would have to copy, because others hold the page.
   bool held_by_others(PageId page) const;
+  /// How many of the pages have one holder only.
+  std::int64_t count_exclusive(std::span<const PageId> pages) const;
   /// A page for the caller to write behind the first `length` tokens of `page`, which it holds:
   /// `page` itself when nobody needs what is there, else a copy that takes its place. Nothing when
   /// that needs a page more than there is.

@@ -40,6 +40,8 @@ class KvSequence {
   bool reserve(std::int64_t count);
   /// Free or cached pages without which reserve(count) fails.
   std::int64_t pages_wanted(std::int64_t count) const;
+  /// Pages that become free or cached when it gives its own back.
+  std::int64_t pages_exclusive() const { return pool_->count_exclusive(ids_); }
   /// Appends `tokens`, whose keys and values were written, and lets others find them. Their
   /// positions were reserved.
   void computed(std::span<const TokenId> tokens);
