@@ -89,12 +89,23 @@ const char* to_string(ThoughtEnd end);
 
 /// Where the time of one generation went.
 struct Timings {
+  double prompt_ms = 0;             ///< template and tokenizer
+  double queued_ms = 0;             ///< until its first forward pass began
   double ttft_ms = 0;               ///< prompt given to first token chosen
   double prefill_ms = 0;            ///< forward passes over the prompt
   double decode_ms = 0;             ///< first token to last token
   double total_ms = 0;              ///< prompt given to end
   double prefill_tokens_per_s = 0;  ///< 0 when nothing was prefilled
   double decode_tokens_per_s = 0;   ///< 0 when fewer than two tokens came
+  double gap_p50_ms = 0;            ///< between two chosen tokens: the median,
+  double gap_p95_ms = 0;            ///< percentiles
+  double gap_p99_ms = 0;
+  double gap_max_ms = 0;            ///< and the longest; all 0 when fewer than two came
+  double sampling_ms = 0;           ///< choosing tokens, of decode_ms and before
+  std::int64_t prefill_tokens = 0;  ///< computed for the prompt, those not cached
+  std::int64_t thought_tokens = 0;  ///< generated or forced, tags included
+  std::int64_t answer_tokens = 0;   ///< an end token included
+  std::int64_t kv_pages = 0;        ///< held at most
 };
 
 /// How likely the model itself found a generated token: log-softmax of the raw logits over the ids

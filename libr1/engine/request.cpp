@@ -24,9 +24,8 @@ const char* to_string(FinishReason reason) {
 namespace engine {
 namespace {
 
-double ms_between(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double, std::milli>(end - begin).count();
-}
+// Tokens that memory is taken for at once.
+constexpr std::int64_t kTokensExpected = 4096;
 
 /// Of the scheduler's and the thought's clock.
 double seconds(Clock::time_point time) {
@@ -42,14 +41,14 @@ Request::Request(RequestSpec spec, RequestParts parts)
       ignore_eos_(spec.ignore_eos),
       thought_(spec.thought),
       parts_(std::move(parts)),
-      start_(spec.start) {
+      ledger_(spec.start, std::min<std::int64_t>(max_tokens_, kTokensExpected)) {
   scheduled_.client = spec.client;
   scheduled_.priority = spec.priority;
   scheduled_.since = seconds(spec.start);
   result_.prompt_token_ids = std::move(spec.prompt);
   result_.seed = parts_.chain.params().seed;
   // Nothing is allocated for tokens in a step.
-  const auto expected = static_cast<std::size_t>(std::min<std::int64_t>(max_tokens_, 4096));
+  const auto expected = static_cast<std::size_t>(std::min(max_tokens_, kTokensExpected));
   history_.reserve(history_.size() + expected);
   result_.token_ids.reserve(expected);
   // A thought that may have no token is closed before the prompt is computed.
@@ -74,7 +73,7 @@ Generation Request::wait_result() {
 ScheduledRequest& Request::scheduled() {
   scheduled_.position = position();
   scheduled_.pending = static_cast<std::int64_t>(pending().size());
-  scheduled_.generating = chosen_;
+  scheduled_.generating = !prefilling();
   scheduled_.pages_held = sequence_.pages_held();
   scheduled_.pages_exclusive = sequence_.pages_exclusive();
   const std::int64_t room = scheduled_.pages_held * kernels::kPageTokens;
@@ -87,14 +86,13 @@ void Request::attach() {
   const std::int64_t known = sequence_.attach(history_);
   if (!attached_) result_.cached_tokens = std::min(known, prompt_tokens());
   attached_ = true;
+  ledger_.begin();
 }
 
 void Request::computed(std::int64_t count, double ms) {
   sequence_.computed(pending().first(static_cast<std::size_t>(count)));
-  if (prefilling()) {
-    prefill_ms_ += ms;
-    prefilled_ += count;
-  }
+  ledger_.computed(count, ms);
+  ledger_.held(sequence_.pages_held());
 }
 
 bool Request::begin_thought() {
@@ -125,12 +123,13 @@ std::span<const std::uint64_t> Request::allowed() {
 
 bool Request::choose(std::span<const float> logits) {
   if (!begun_) {
-    const std::int64_t before = generated_;
+    const std::int64_t generated = generated_;
     if (begin_thought()) return true;
     // What was forced comes first, and has to be computed.
-    if (generated_ > before) return false;
+    if (generated_ > generated) return false;
   }
   const std::span<const std::uint64_t> mask = allowed();
+  const auto before = Clock::now();
   const sampling::Choice choice = parts_.chain.choose(logits, history_, mask);
   if (!choice.finite) {
     // Broken keys and values must not serve the next prompt.
@@ -142,11 +141,9 @@ bool Request::choose(std::span<const float> logits) {
                     history_.size() - 1));
     return true;
   }
-  last_token_ = Clock::now();
-  if (!chosen_) first_token_ = last_token_;
-  chosen_ = true;
+  ledger_.chosen(std::chrono::duration<double, std::milli>(Clock::now() - before).count());
   if (!ignore_eos_ && parts_.tokenizer->is_end_of_generation(choice.id)) {
-    ++generated_;
+    ledger_.took(false);
     finish(FinishReason::stop);
     return true;
   }
@@ -166,7 +163,9 @@ bool Request::take(TokenId id, bool forced) {
   history_.push_back(id);
   result_.token_ids.push_back(id);
   if (forced && parts_.logprobs) result_.logprobs.push_back({id, 0, {}});
+  const bool thought = parts_.text.in_thought();
   emit(parts_.text.accept(id));
+  ledger_.took(thought || parts_.text.in_thought());
   if (parts_.text.stopped()) {
     finish(FinishReason::stop);
     return true;
@@ -202,21 +201,6 @@ void Request::emit(std::vector<Piece> pieces) {
   changed_.notify_all();
 }
 
-void Request::fill_timings() {
-  Timings& timings = result_.timings;
-  timings.total_ms = ms_between(start_, Clock::now());
-  timings.prefill_ms = prefill_ms_;
-  if (prefill_ms_ > 0) {
-    timings.prefill_tokens_per_s = static_cast<double>(prefilled_) * 1000 / prefill_ms_;
-  }
-  if (!chosen_) return;
-  timings.ttft_ms = ms_between(start_, first_token_);
-  timings.decode_ms = ms_between(first_token_, last_token_);
-  if (timings.decode_ms > 0) {
-    timings.decode_tokens_per_s = static_cast<double>(generated_ - 1) * 1000 / timings.decode_ms;
-  }
-}
-
 void Request::finish(FinishReason reason, const std::string& error) {
   emit(parts_.text.finish());
   // A stop string can complete only now, when what was held back comes out.
@@ -228,7 +212,7 @@ void Request::finish(FinishReason reason, const std::string& error) {
   result_.thought_end = thought_.thought_end();
   result_.loop = thought_.loop();
   result_.error = error;
-  fill_timings();
+  result_.timings = ledger_.timings();
   over_ = true;
   changed_.notify_all();
 }

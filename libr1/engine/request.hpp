@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libr1/engine/ledger.hpp"
 #include "libr1/engine/scheduler.hpp"
 #include "libr1/engine/text_pipeline.hpp"
 #include "libr1/engine/thought_control.hpp"
@@ -22,8 +23,6 @@
 #include "r1/generation.hpp"
 
 namespace r1::engine {
-
-using Clock = std::chrono::steady_clock;
 
 /// What a request needs to start.
 struct RequestSpec {
@@ -85,7 +84,7 @@ class Request {
   runtime::KvSequence& kv() { return sequence_; }
   std::int64_t position() const { return static_cast<std::int64_t>(sequence_.tokens().size()); }
   /// True until the first token was chosen.
-  bool prefilling() const { return !chosen_; }
+  bool prefilling() const { return !ledger_.any_chosen(); }
   std::int64_t prompt_tokens() const {
     return static_cast<std::int64_t>(result_.prompt_token_ids.size());
   }
@@ -105,7 +104,6 @@ class Request {
   bool take(TokenId id, bool forced);
   bool close_thought();
   void emit(std::vector<Piece> pieces);
-  void fill_timings();
 
   runtime::KvSequence sequence_;
   std::vector<TokenId> history_;  ///< prompt and generated tokens
@@ -115,13 +113,10 @@ class Request {
   ScheduledRequest scheduled_;
   RequestParts parts_;
   sampling::TokenMask first_allowed_;
-  bool begun_ = false;   ///< thought_ is
-  bool chosen_ = false;  ///< a token, the first
+  bool begun_ = false;  ///< thought_ is
   bool attached_ = false;
   std::int64_t generated_ = 0;  ///< forced tokens included
-  double prefill_ms_ = 0;
-  std::int64_t prefilled_ = 0;
-  Clock::time_point start_, first_token_, last_token_;
+  Ledger ledger_;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> thought_unwanted_{false};
 
