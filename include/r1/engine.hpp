@@ -75,7 +75,7 @@ class SessionImpl;
 
 /// One conversation. Not thread-safe, but stop() and end_thought() may be called from any thread.
 /// Its KV pages are in use while an answer is being generated; then they are cache, which the next
-/// turn starts from. Movable.
+/// turn starts from; the history without the answer's thought is added to it in idle time. Movable.
 class Session {
  public:
   Session(Session&&) noexcept;

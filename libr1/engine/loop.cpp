@@ -11,6 +11,11 @@
 namespace r1::engine {
 namespace {
 
+// How long nobody must have wanted anything before something is computed ahead, and rows of a step
+// of it: whoever comes meanwhile waits for the step.
+constexpr auto kIdle = std::chrono::milliseconds(50);
+constexpr std::int64_t kAheadRows = 64;
+
 double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 }  // namespace
@@ -53,6 +58,7 @@ void Loop::run() {
   base::set_default_float_environment();
   while (collect()) {
     drop_cancelled();
+    drop_ahead();
     step();
   }
   for (const auto& request : active_) request->finish(FinishReason::cancelled);
@@ -62,6 +68,14 @@ void Loop::run() {
 bool Loop::collect() {
   std::unique_lock lock(mutex_);
   arrived_.wait(lock, [&] { return ending_ || !queue_.empty() || !active_.empty(); });
+  if (std::all_of(active_.begin(), active_.end(), [](const auto& request) {
+        return request->ahead() && request->position() == 0;
+      })) {
+    arrived_.wait_for(lock, kIdle, [&] {
+      return ending_ || std::any_of(queue_.begin(), queue_.end(),
+                                    [](const auto& request) { return !request->ahead(); });
+    });
+  }
   for (; !queue_.empty(); queue_.pop_front()) active_.push_back(std::move(queue_.front()));
   return !ending_;
 }
@@ -71,6 +85,17 @@ void Loop::drop_cancelled() {
     const bool cancelled = request->cancelled();
     if (cancelled) request->finish(FinishReason::cancelled);
     return cancelled;
+  });
+}
+
+void Loop::drop_ahead() {
+  if (std::all_of(active_.begin(), active_.end(),
+                  [](const auto& request) { return request->ahead(); })) {
+    return;
+  }
+  std::erase_if(active_, [](const std::shared_ptr<Request>& request) {
+    if (request->ahead()) request->finish(FinishReason::cancelled);
+    return request->ahead();
   });
 }
 
@@ -115,13 +140,14 @@ void Loop::take_rows(const StepPlan& plan) {
   for (const StepPlan::Rows& rows : plan.rows) {
     Request& request = *active_[rows.request];
     const auto pending = request.pending();
-    const std::int64_t count = std::min(rows.tokens, static_cast<std::int64_t>(pending.size()));
+    std::int64_t count = std::min(rows.tokens, static_cast<std::int64_t>(pending.size()));
+    if (request.ahead()) count = std::min(count, kAheadRows);
     // Promised by the plan, unless the system has no memory for what the pool may have.
     if (!request.kv().reserve(request.position() + count)) {
       end(rows.request, "what is allowed");
       continue;
     }
-    const bool whole = count == static_cast<std::int64_t>(pending.size());
+    const bool whole = count == static_cast<std::int64_t>(pending.size()) && !request.ahead();
     steps_.push_back({pending.first(static_cast<std::size_t>(count)), request.position(),
                       &request.kv(), whole ? runtime::LogitRows::last : runtime::LogitRows::none});
     stepped_.push_back(rows.request);
@@ -141,6 +167,12 @@ void Loop::compute(const StepPlan& plan) {
     const bool has_logits = steps_[i].logits == runtime::LogitRows::last;
     const bool prefilling = request.prefilling();
     request.computed(static_cast<std::int64_t>(steps_[i].tokens.size()), seconds * 1000);
+    if (request.ahead()) {
+      if (!request.pending().empty()) continue;
+      request.finish(FinishReason::stop);
+      active_[stepped_[i]] = nullptr;
+      continue;
+    }
     if (prefilling && on_prefill_) {
       on_prefill_(std::min(request.position(), request.prompt_tokens()), request.prompt_tokens());
     }

@@ -63,6 +63,8 @@ class Loop {
   /// Moves new requests to the active ones; waits when there is nothing to do. False: time to end.
   bool collect();
   void drop_cancelled();
+  /// Ends what is computed ahead when there is anything else to do.
+  void drop_ahead();
   /// Plans a step and carries it out.
   void step();
   /// Makes steps_ of the plan's rows.

@@ -39,6 +39,7 @@ Request::Request(RequestSpec spec, RequestParts parts)
       history_(spec.prompt),
       max_tokens_(spec.max_tokens),
       ignore_eos_(spec.ignore_eos),
+      ahead_(spec.ahead),
       thought_(spec.thought),
       parts_(std::move(parts)),
       ledger_(spec.start, std::min<std::int64_t>(max_tokens_, kTokensExpected)) {

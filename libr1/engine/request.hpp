@@ -33,6 +33,9 @@ struct RequestSpec {
   ThoughtLimits thought;
   std::uint64_t client = 0;  ///< whom the scheduler's turns are shared between
   int priority = 0;
+  /// Only to have the prompt's keys and values at hand later: computed in idle time, nothing is
+  /// generated.
+  bool ahead = false;
   Clock::time_point start;  ///< when the caller gave the prompt
 };
 
@@ -68,6 +71,9 @@ class Request {
 
   /// Its number in the order of arrival, before it is the loop's.
   void arrive(std::uint64_t number) { scheduled_.arrival = number; }
+
+  /// See RequestSpec::ahead.
+  bool ahead() const { return ahead_; }
 
   // Loop thread's side.
 
@@ -109,6 +115,7 @@ class Request {
   std::vector<TokenId> history_;  ///< prompt and generated tokens
   std::int64_t max_tokens_;
   bool ignore_eos_;
+  bool ahead_;
   ThoughtControl thought_;
   ScheduledRequest scheduled_;
   RequestParts parts_;

@@ -16,7 +16,10 @@ SessionImpl::SessionImpl(std::shared_ptr<Loop> loop, GenerationOptions options)
   set_options(std::move(options));
 }
 
-SessionImpl::~SessionImpl() { end_current(); }
+SessionImpl::~SessionImpl() {
+  end_current();
+  if (ahead_) ahead_->cancel();
+}
 
 void SessionImpl::set_options(GenerationOptions options) {
   // Checked now, so that a mistake shows where it was made.
@@ -106,7 +109,7 @@ void SessionImpl::begin(std::vector<TokenId> prompt, ThoughtMode mode, Clock::ti
   auto request = std::make_shared<Request>(
       RequestSpec{runtime::KvSequence(loop_->pool(), loop_->share_key(options_.cache_key)),
                   std::move(prompt), max_tokens, options_.ignore_eos, thought_limits(max_tokens),
-                  client_, options_.priority, start},
+                  client_, options_.priority, false, start},
       parts(mode));
   {
     const std::scoped_lock lock(request_mutex_);
@@ -164,6 +167,26 @@ void SessionImpl::collect_result() {
   if (chat_) {
     messages_.push_back(
         {.role = "assistant", .content = result_.text, .reasoning_content = result_.reasoning});
+    prepare_next();
+  }
+}
+
+// The next turn shows the answer without its thought, so that part of the history is new to the
+// cache. A template or a context that does not allow it is for the next turn to tell.
+void SessionImpl::prepare_next() {
+  if (result_.reasoning.empty() || result_.finish_reason == FinishReason::error) return;
+  try {
+    const RenderedPrompt history = loop_->model().chat_template().render(
+        messages_, {.add_generation_prompt = false, .enable_thinking = options_.enable_thinking});
+    auto prompt = loop_->model().impl().text_tokenizer->encode_prompt(history.pieces);
+    const auto length = static_cast<std::int64_t>(prompt.size());
+    if (length == 0 || length + 1 > loop_->context()) return;
+    ahead_ = std::make_shared<Request>(
+        RequestSpec{runtime::KvSequence(loop_->pool(), loop_->share_key(options_.cache_key)),
+                    std::move(prompt), 1, true, thought_limits(1), client_, 0, true, Clock::now()},
+        parts(ThoughtMode::raw));
+    loop_->submit(ahead_);
+  } catch (const Error&) {
   }
 }
 

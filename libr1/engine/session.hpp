@@ -40,6 +40,8 @@ class SessionImpl {
   RequestParts parts(ThoughtMode mode) const;
   void collect_result();
   void end_current();
+  /// Has the history's keys and values computed in idle time.
+  void prepare_next();
 
   std::shared_ptr<Loop> loop_;
   std::uint64_t client_;
@@ -48,6 +50,7 @@ class SessionImpl {
   std::vector<Message> messages_;
   std::mutex request_mutex_;          ///< for stop() and end_thought(), which any thread may call
   std::shared_ptr<Request> request_;  ///< the running generation
+  std::shared_ptr<Request> ahead_;    ///< what prepare_next() asked for
   bool chat_ = false;                 ///< its answer belongs into messages_
   Generation result_;
 };
