@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -100,6 +101,11 @@ class Session {
   /// Blocks until more text is there; empty at the end of the answer. Never throws on account of
   /// the model.
   std::optional<Piece> next();
+  /// The running answer's pieces as a range, each taken from next(): `for (const Piece& piece :
+  /// session)`. Can be gone through once.
+  class Iterator;
+  Iterator begin();
+  std::default_sentinel_t end() const { return {}; }
   /// Stops the running answer within one step; what came so far stays in the history.
   void stop();
   /// Ends the running answer's thought at once: the answer follows. Does nothing outside a thought.
@@ -117,6 +123,59 @@ class Session {
   std::unique_ptr<engine::SessionImpl> impl_;
 };
 
+/// An input iterator over a session's pieces.
+class Session::Iterator {
+ public:
+  using value_type = Piece;
+  using difference_type = std::ptrdiff_t;
+
+  explicit Iterator(Session& session) : session_(&session), piece_(session.next()) {}
+  const Piece& operator*() const { return *piece_; }
+  const Piece* operator->() const { return &*piece_; }
+  Iterator& operator++() {
+    piece_ = session_->next();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const Iterator& iterator, std::default_sentinel_t) {
+    return !iterator.piece_;
+  }
+
+ private:
+  Session* session_;
+  std::optional<Piece> piece_;
+};
+
+inline Session::Iterator Session::begin() { return Iterator(*this); }
+
+/// What a submitted generation tells, on the engine's loop thread: every running generation waits
+/// for these functions, so they return soon, do not throw and do not wait for the engine.
+struct GenerationEvents {
+  std::function<void(const Piece& piece)> on_piece = {};
+  std::function<void(const Generation& generation)> on_end = {};  ///< the last that is called
+};
+
+/// A generation that runs by itself. cancel() and end_thought() may be called from any thread.
+/// Destroying it cancels it and waits for its end. Movable.
+class Submission {
+ public:
+  Submission(Submission&&) noexcept;
+  Submission& operator=(Submission&&) noexcept;
+  ~Submission();
+
+  /// Ends it within one step.
+  void cancel();
+  /// Ends its thought at once.
+  void end_thought();
+  /// Blocks until it is over. Not thread-safe, not for the functions of GenerationEvents.
+  const Generation& wait();
+
+ private:
+  friend class Engine;
+  explicit Submission(std::unique_ptr<engine::SessionImpl> impl);
+  std::unique_ptr<engine::SessionImpl> impl_;
+};
+
 /// Owns the KV pool, the workspace and one loop thread. Thread-safe. Outlives its sessions.
 class Engine {
  public:
@@ -127,6 +186,14 @@ class Engine {
 
   /// Starts a conversation.
   Session open_session(GenerationOptions options = {});
+  /// Answers a conversation while the caller goes on. Throws as Session::messages() and
+  /// open_session(); what comes later is told with the result.
+  Submission submit(std::vector<Message> messages, GenerationOptions options = {},
+                    GenerationEvents events = {});
+  /// Answers many conversations at once; results in their order. Throws, before any has begun, as
+  /// submit().
+  std::vector<Generation> generate(std::vector<std::vector<Message>> conversations,
+                                   const GenerationOptions& options = {});
   const Model& model() const;
   const EngineInfo& info() const;
   KvUsage kv_usage() const;

@@ -44,6 +44,37 @@ Engine& Engine::operator=(Engine&&) noexcept = default;
 Session Engine::open_session(GenerationOptions options) {
   return Session(std::make_unique<engine::SessionImpl>(impl_->loop, std::move(options)));
 }
+Submission Engine::submit(std::vector<Message> messages, GenerationOptions options,
+                          GenerationEvents events) {
+  auto session = std::make_unique<engine::SessionImpl>(impl_->loop, std::move(options));
+  session->set_events(std::move(events));
+  session->add(std::move(messages));
+  return Submission(std::move(session));
+}
+
+std::vector<Generation> Engine::generate(std::vector<std::vector<Message>> conversations,
+                                         const GenerationOptions& options) {
+  std::vector<Submission> running;
+  running.reserve(conversations.size());
+  for (auto& messages : conversations) running.push_back(submit(std::move(messages), options));
+  std::vector<Generation> results;
+  results.reserve(running.size());
+  for (Submission& submission : running) results.push_back(submission.wait());
+  return results;
+}
+
+Submission::Submission(std::unique_ptr<engine::SessionImpl> impl) : impl_(std::move(impl)) {}
+Submission::Submission(Submission&&) noexcept = default;
+Submission& Submission::operator=(Submission&&) noexcept = default;
+Submission::~Submission() = default;
+void Submission::cancel() { impl_->stop(); }
+void Submission::end_thought() { impl_->end_thought(); }
+const Generation& Submission::wait() {
+  while (impl_->next()) {
+  }
+  return impl_->result();
+}
+
 const Model& Engine::model() const { return impl_->loop->model(); }
 const EngineInfo& Engine::info() const { return impl_->info; }
 KvUsage Engine::kv_usage() const {

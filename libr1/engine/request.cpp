@@ -40,6 +40,7 @@ Request::Request(RequestSpec spec, RequestParts parts)
       max_tokens_(spec.max_tokens),
       ignore_eos_(spec.ignore_eos),
       ahead_(spec.ahead),
+      events_(std::move(spec.events)),
       thought_(spec.thought),
       parts_(std::move(parts)),
       ledger_(spec.start, std::min<std::int64_t>(max_tokens_, kTokensExpected)) {
@@ -69,6 +70,11 @@ Generation Request::wait_result() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return over_; });
   return std::move(result_);
+}
+
+bool Request::over() {
+  const std::scoped_lock lock(mutex_);
+  return over_;
 }
 
 ScheduledRequest& Request::scheduled() {
@@ -194,11 +200,13 @@ bool Request::take(TokenId id, bool forced) {
 
 void Request::emit(std::vector<Piece> pieces) {
   if (pieces.empty()) return;
-  const std::scoped_lock lock(mutex_);
-  for (Piece& piece : pieces) {
+  for (const Piece& piece : pieces) {
     (piece.kind == PieceKind::thought ? result_.reasoning : result_.text) += piece.text;
-    pieces_.push_back(std::move(piece));
+    if (events_.on_piece) events_.on_piece(piece);
   }
+  if (events_.on_piece) return;
+  const std::scoped_lock lock(mutex_);
+  for (Piece& piece : pieces) pieces_.push_back(std::move(piece));
   changed_.notify_all();
 }
 
@@ -208,12 +216,13 @@ void Request::finish(FinishReason reason, const std::string& error) {
   const FinishReason final_reason =
       parts_.text.stopped() && reason != FinishReason::error ? FinishReason::stop : reason;
   release();  // its pages are cache from now on
-  const std::scoped_lock lock(mutex_);
   result_.finish_reason = final_reason;
   result_.thought_end = thought_.thought_end();
   result_.loop = thought_.loop();
   result_.error = error;
   result_.timings = ledger_.timings();
+  if (events_.on_end) events_.on_end(result_);
+  const std::scoped_lock lock(mutex_);
   over_ = true;
   changed_.notify_all();
 }

@@ -20,6 +20,7 @@
 #include "libr1/sampling/chain.hpp"
 #include "libr1/sampling/constraint.hpp"
 #include "libr1/sampling/logprobs.hpp"
+#include "r1/engine.hpp"
 #include "r1/generation.hpp"
 
 namespace r1::engine {
@@ -36,7 +37,8 @@ struct RequestSpec {
   /// Only to have the prompt's keys and values at hand later: computed in idle time, nothing is
   /// generated.
   bool ahead = false;
-  Clock::time_point start;  ///< when the caller gave the prompt
+  Clock::time_point start;       ///< when the caller gave the prompt
+  GenerationEvents events = {};  ///< told instead of wait_piece()
 };
 
 /// How a request chooses tokens and what it makes of them.
@@ -65,7 +67,7 @@ class Request {
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   /// True when it ended before it was submitted.
-  bool over() const { return over_; }
+  bool over();
   /// Asks for the end of its thought.
   void end_thought() { thought_unwanted_.store(true, std::memory_order_relaxed); }
 
@@ -116,6 +118,7 @@ class Request {
   std::int64_t max_tokens_;
   bool ignore_eos_;
   bool ahead_;
+  GenerationEvents events_;
   ThoughtControl thought_;
   ScheduledRequest scheduled_;
   RequestParts parts_;

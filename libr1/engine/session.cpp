@@ -109,7 +109,7 @@ void SessionImpl::begin(std::vector<TokenId> prompt, ThoughtMode mode, Clock::ti
   auto request = std::make_shared<Request>(
       RequestSpec{runtime::KvSequence(loop_->pool(), loop_->share_key(options_.cache_key)),
                   std::move(prompt), max_tokens, options_.ignore_eos, thought_limits(max_tokens),
-                  client_, options_.priority, false, start},
+                  client_, options_.priority, false, start, events_},
       parts(mode));
   {
     const std::scoped_lock lock(request_mutex_);
@@ -174,7 +174,8 @@ void SessionImpl::collect_result() {
 // The next turn shows the answer without its thought, so that part of the history is new to the
 // cache. A template or a context that does not allow it is for the next turn to tell.
 void SessionImpl::prepare_next() {
-  if (result_.reasoning.empty() || result_.finish_reason == FinishReason::error) return;
+  if (events_.on_end || result_.reasoning.empty() || result_.finish_reason == FinishReason::error)
+    return;
   try {
     const RenderedPrompt history = loop_->model().chat_template().render(
         messages_, {.add_generation_prompt = false, .enable_thinking = options_.enable_thinking});
@@ -183,7 +184,15 @@ void SessionImpl::prepare_next() {
     if (length == 0 || length + 1 > loop_->context()) return;
     ahead_ = std::make_shared<Request>(
         RequestSpec{runtime::KvSequence(loop_->pool(), loop_->share_key(options_.cache_key)),
-                    std::move(prompt), 1, true, thought_limits(1), client_, 0, true, Clock::now()},
+                    std::move(prompt),
+                    1,
+                    true,
+                    thought_limits(1),
+                    client_,
+                    0,
+                    true,
+                    Clock::now(),
+                    {}},
         parts(ThoughtMode::raw));
     loop_->submit(ahead_);
   } catch (const Error&) {

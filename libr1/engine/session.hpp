@@ -22,6 +22,8 @@ class SessionImpl {
   SessionImpl& operator=(const SessionImpl&) = delete;
 
   void set_options(GenerationOptions options);
+  /// Pieces and results go to `events` from now on, and next() gives none.
+  void set_events(GenerationEvents events) { events_ = std::move(events); }
   void system(std::string text);
   void add(std::vector<Message> messages);
   void complete(std::string_view text, bool parse_special);
@@ -46,6 +48,7 @@ class SessionImpl {
   std::shared_ptr<Loop> loop_;
   std::uint64_t client_;
   GenerationOptions options_;
+  GenerationEvents events_;
   std::shared_ptr<const sampling::Constraint> constraint_;  ///< as options_ want it, or null
   std::vector<Message> messages_;
   std::mutex request_mutex_;          ///< for stop() and end_thought(), which any thread may call
