@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libr1/base/cgroup.hpp"
+#include "r1/error.hpp"
 
 namespace r1::base {
 namespace {
@@ -107,6 +108,13 @@ MemoryBudget memory_budget(const std::string& root) {
     }
   }
   return budget;
+}
+
+void require_memory(std::string_view what, std::int64_t bytes, const MemoryBudget& budget) {
+  if (budget.allowed < 0 || bytes <= budget.allowed) return;
+  throw Error(ErrorCode::out_of_memory,
+              fmt::format("{}: expected room for {}, got {} ({})", what, human(bytes),
+                          human(budget.allowed), budget.reason));
 }
 
 std::string huge_page_shortage(std::int64_t bytes, const std::string& root) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace r1::base {
 
@@ -30,6 +31,10 @@ struct MemoryBudget {
 
 /// Reads the machine. `root` is put before /proc and /sys.
 MemoryBudget memory_budget(const std::string& root = "");
+
+/// Refuses to begin what cannot be held: throws Error{out_of_memory} with the numbers when `what`
+/// needs more `bytes` than `budget` allows. An unknown budget allows all.
+void require_memory(std::string_view what, std::int64_t bytes, const MemoryBudget& budget);
 
 /// One line for people whose wish for reserved huge pages of 2 MiB was not granted: how many
 /// `bytes` need, how many are free, how to reserve them. `root` is put before /sys.

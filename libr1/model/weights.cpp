@@ -10,6 +10,7 @@
 #include <set>
 
 #include "kernels/api/pack.hpp"
+#include "libr1/base/memory_info.hpp"
 #include "libr1/gguf/message.hpp"
 #include "libr1/model/packing.hpp"
 #include "r1/error.hpp"
@@ -170,6 +171,7 @@ void pack_weights(const gguf::Reader& file, Weights& weights, base::ThreadTeam& 
   std::vector<PackJob> jobs;
   for (const Binding& binding : all) jobs.push_back(binding.job);
   const std::int64_t bytes = jobs.back().offset + packed_bytes(jobs.back());
+  base::require_memory("packed weights", bytes, base::memory_budget());
   weights.buffer =
       base::AlignedBuffer(static_cast<std::size_t>(bytes), "packed weights", options.pages);
   std::byte* packed = weights.buffer.data();

@@ -61,9 +61,10 @@ TEST_CASE("the thought is hidden in a pipe and shown on request", "[e2e]") {
 
 TEST_CASE("--json has every field, and ids that spell the text", "[e2e]") {
   const json report = generate_json({"--temp", "0", "-t", "1", "--seed", "5", kChickens});
-  for (const char* field : {"text", "reasoning", "finish_reason", "prompt_tokens",
-                            "completion_tokens", "prompt_token_ids", "token_ids", "model", "isa",
-                            "threads", "seed", "timings", "peak_memory_bytes"}) {
+  for (const char* field :
+       {"text", "reasoning", "finish_reason", "prompt_tokens", "completion_tokens",
+        "prompt_token_ids", "token_ids", "model", "isa", "threads", "seed", "timings",
+        "peak_memory_bytes", "thought_end", "loop", "cached_tokens", "kv_type"}) {
     INFO(field);
     CHECK(report.contains(field));
   }

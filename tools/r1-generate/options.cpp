@@ -9,6 +9,7 @@
 #include "tools/command_line/numbers.hpp"
 #include "tools/command_line/option_set.hpp"
 #include "tools/command_line/usage_error.hpp"
+#include "tools/r1-generate/values.hpp"
 
 namespace r1_tools {
 namespace {
@@ -109,6 +110,13 @@ void Declaration::declare_output() {
           throw UsageError(fmt::format("--think: expected show, hide or only, got '{}'", text));
         }
       });
+  set_.value(
+      "--think-budget", "N|Ns",
+      "end the thought after N tokens, or N seconds, with its sentence, and answer; 0: do not "
+      "think",
+      [this](const std::string& text) {
+        parse_think_budget("--think-budget", text, options_.generation);
+      });
   set_.integer(
       "-n,--max-tokens,--n-predict,--predict",
       "generate at most N tokens, the thought included; 0: none (default: -1, until the end "
@@ -123,8 +131,18 @@ void Declaration::declare_output() {
               });
   set_.flag("--ignore-eos", "go on after the end of the answer",
             [this] { options_.generation.ignore_eos = true; });
+  set_.flag("--json-answer", "the answer is a JSON object",
+            [this] { options_.generation.json = true; });
+  set_.value("--json-schema", "SCHEMA",
+             "the answer is JSON that satisfies this schema (a file's name, or the schema itself)",
+             [this](const std::string& text) {
+               options_.generation.json_schema = read_schema("--json-schema", text);
+             });
   set_.flag("--json", "print one JSON object at the end: text, reasoning, token ids, timings",
             [this] { options_.json = true; });
+  set_.integer("--logprobs", "with --json: log-probabilities of each token and the N likeliest", 0,
+               20,
+               [this](std::int64_t n) { options_.generation.top_logprobs = static_cast<int>(n); });
   set_.flag("-q,--quiet", "the answer and errors, nothing else", [this] { options_.quiet = true; });
   set_.flag("--verbose,-v",
             "say what was loaded and how it runs; in a chat also the numbers of each answer",
@@ -187,6 +205,22 @@ void Declaration::declare_machine() {
       "longest conversation in tokens (default: 0, what the model was trained for, at most "
       "32768). Memory is taken as it is used",
       0, kTokensMax, [this](std::int64_t n) { options_.engine.kv_tokens = n; });
+  set_.value("--kv-type", "TYPE",
+             "how the conversation is held in memory: f16 (default), q8 (half of it) or f32; also "
+             "-ctk, -ctv",
+             [this](const std::string& text) {
+               options_.key_type = options_.value_type = parse_kv_type("--kv-type", text);
+             });
+  set_.value("--cache-type-k", "TYPE", "", [this](const std::string& text) {
+    options_.key_type = parse_kv_type("--cache-type-k", text);
+  });
+  set_.value("--cache-type-v", "TYPE", "", [this](const std::string& text) {
+    options_.value_type = parse_kv_type("--cache-type-v", text);
+  });
+  set_.value("--kv-memory", "SIZE", "bytes that conversations may take in memory, such as 512M",
+             [this](const std::string& text) {
+               options_.engine.kv_memory = parse_bytes("--kv-memory", text);
+             });
   set_.integer("-b,--batch-size", "tokens of the prompt that are read in one go (default: 512)", 1,
                kTokensMax, [this](std::int64_t n) { options_.engine.batch_size = n; });
   set_.value("--isa", "TIER", "instruction tier, see --version (default: the best this CPU has)",
@@ -212,8 +246,7 @@ void Declaration::declare_other() {
   for (const char* name : {"--flash-attn", "--no-warmup"}) {
     set_.flag(name, "", [this, name] { options_.without_use.emplace_back(name); });
   }
-  without_use({"--ubatch-size", "--cache-type-k", "--cache-type-v", "--n-gpu-layers,--gpu-layers",
-               "--prio"});
+  without_use({"--ubatch-size", "--n-gpu-layers,--gpu-layers", "--prio"});
 }
 
 void Declaration::declare() {
@@ -222,6 +255,17 @@ void Declaration::declare() {
   declare_sampling();
   declare_machine();
   declare_other();
+}
+
+// One type serves keys and values; who names it for one of them means both.
+void settle_kv_type(Options& options) {
+  const auto& key = options.key_type;
+  const auto& value = options.value_type;
+  if (key && value && *key != *value) {
+    throw UsageError(fmt::format("--cache-type-v: expected the type of the keys, {}, got {}",
+                                 r1::to_string(*key), r1::to_string(*value)));
+  }
+  if (key || value) options.engine.kv_type = key ? *key : *value;
 }
 
 void check_combinations(const Options& options) {
@@ -240,6 +284,12 @@ void check_combinations(const Options& options) {
   if (options.special && !options.raw) {
     throw UsageError("--special: only a prompt given with --raw may hold special tokens");
   }
+  if (options.generation.json && !options.generation.json_schema.empty()) {
+    throw UsageError("--json-answer: expected either this or --json-schema");
+  }
+  if (options.generation.top_logprobs >= 0 && !options.json) {
+    throw UsageError("--logprobs: needs --json, which prints them");
+  }
   if (options.json && options.chat) {
     throw UsageError("--json: expected one prompt, got a chat");
   }
@@ -253,6 +303,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
   Declaration declaration(set, options);  // what it declares refers to it while parsing
   declaration.declare();
   set.parse(arguments);
+  settle_kv_type(options);
   check_combinations(options);
   return options;
 }

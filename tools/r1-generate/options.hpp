@@ -29,6 +29,7 @@ struct Options {
   r1::LoadOptions load;
   r1::EngineOptions engine;
   r1::GenerationOptions generation;
+  std::optional<r1::KvType> key_type, value_type;  ///< as asked; settled in engine
   ThinkMode think = ThinkMode::automatic;
   bool chat = false;     ///< chat even when a prompt is given or standard input is no terminal
   bool raw = false;      ///< no chat template

@@ -35,12 +35,12 @@ std::string rate(double per_second) {
 }
 
 /// What a person has to know about the end of an answer; nothing when it is complete.
-std::string_view ending(r1::FinishReason reason) {
+std::string_view ending(r1::FinishReason reason, bool loop) {
   switch (reason) {
     case r1::FinishReason::stop:
       return "";
     case r1::FinishReason::length:
-      return " | token limit";
+      return loop ? " | went round in a circle" : " | token limit";
     case r1::FinishReason::cancelled:
       return " | stopped by Ctrl-C";
     case r1::FinishReason::error:
@@ -50,6 +50,43 @@ std::string_view ending(r1::FinishReason reason) {
 }
 
 std::string threads(std::int64_t n) { return fmt::format("{} thread{}", n, n == 1 ? "" : "s"); }
+
+nlohmann::ordered_json timings(const r1::Timings& timings, double load_ms) {
+  return {{"load_ms", load_ms},
+          {"prompt_ms", timings.prompt_ms},
+          {"queued_ms", timings.queued_ms},
+          {"ttft_ms", timings.ttft_ms},
+          {"prefill_ms", timings.prefill_ms},
+          {"prefill_tokens", timings.prefill_tokens},
+          {"prefill_tokens_per_s", timings.prefill_tokens_per_s},
+          {"decode_ms", timings.decode_ms},
+          {"decode_tokens_per_s", timings.decode_tokens_per_s},
+          {"thought_tokens", timings.thought_tokens},
+          {"answer_tokens", timings.answer_tokens},
+          {"gap_p50_ms", timings.gap_p50_ms},
+          {"gap_p95_ms", timings.gap_p95_ms},
+          {"gap_p99_ms", timings.gap_p99_ms},
+          {"gap_max_ms", timings.gap_max_ms},
+          {"sampling_ms", timings.sampling_ms},
+          {"kv_pages", timings.kv_pages},
+          {"total_ms", timings.total_ms}};
+}
+
+nlohmann::ordered_json logprobs(const std::vector<r1::TokenLogprob>& tokens,
+                                const r1::Engine& engine) {
+  const auto entry = [&](r1::TokenId id, double logprob) {
+    return nlohmann::ordered_json{
+        {"id", id}, {"text", engine.model().tokenizer().token_text(id)}, {"logprob", logprob}};
+  };
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const r1::TokenLogprob& token : tokens) {
+    nlohmann::ordered_json one = entry(token.id, token.logprob);
+    one["top"] = nlohmann::ordered_json::array();
+    for (const auto& [id, logprob] : token.top) one["top"].push_back(entry(id, logprob));
+    list.push_back(std::move(one));
+  }
+  return list;
+}
 
 double mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
 
@@ -61,19 +98,20 @@ std::string json_report(const r1::Generation& generation, const r1::Engine& engi
   report["reasoning"] = generation.reasoning;
   report["finish_reason"] = r1::to_string(generation.finish_reason);
   if (generation.finish_reason == r1::FinishReason::error) report["error"] = generation.error;
+  report["thought_end"] = r1::to_string(generation.thought_end);
+  report["loop"] = generation.loop;
   report["prompt_tokens"] = generation.prompt_token_ids.size();
   report["completion_tokens"] = generation.token_ids.size();
   report["prompt_token_ids"] = generation.prompt_token_ids;
   report["token_ids"] = generation.token_ids;
+  report["cached_tokens"] = generation.cached_tokens;
+  if (!generation.logprobs.empty()) report["logprobs"] = logprobs(generation.logprobs, engine);
   report["model"] = engine.model().info().name;
   report["isa"] = engine.info().isa;
   report["threads"] = engine.info().threads;
   report["seed"] = generation.seed;
-  report["timings"] = {{"load_ms", engine.model().info().load_ms},
-                       {"ttft_ms", generation.timings.ttft_ms},
-                       {"prefill_tokens_per_s", generation.timings.prefill_tokens_per_s},
-                       {"decode_tokens_per_s", generation.timings.decode_tokens_per_s},
-                       {"total_ms", generation.timings.total_ms}};
+  report["kv_type"] = r1::to_string(engine.info().kv_type);
+  report["timings"] = timings(generation.timings, engine.model().info().load_ms);
   report["peak_memory_bytes"] = r1::peak_memory_bytes();
   return report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -87,7 +125,12 @@ std::string summary_line(const r1::Generation& generation, bool is_drawn) {
   line += rate(timings.prefill_tokens_per_s);
   line += fmt::format(" | output {}{} | ", count, rate(timings.decode_tokens_per_s));
   if (count > 0) line += fmt::format("first token {}, ", duration(timings.ttft_ms));
-  line += fmt::format("total {}{}", duration(timings.total_ms), ending(generation.finish_reason));
+  line += fmt::format("total {}{}", duration(timings.total_ms),
+                      ending(generation.finish_reason, generation.loop));
+  if (generation.thought_end != r1::ThoughtEnd::none &&
+      generation.thought_end != r1::ThoughtEnd::model) {
+    line += fmt::format(" | thought ended by {}", r1::to_string(generation.thought_end));
+  }
   if (is_drawn) line += fmt::format(" | seed {}", generation.seed);
   return line + "]";
 }
@@ -108,6 +151,9 @@ std::string engine_description(const r1::Engine& engine) {
     text += fmt::format(", {} for the prompt", info.threads_batch);
   text +=
       fmt::format("\ncontext: {} tokens, trained for {}\n", info.kv_tokens, model.trained_context);
+  text += fmt::format("keys and values: {}, {:.1f} KiB a token, {:.1f} MiB at most\n",
+                      r1::to_string(info.kv_type), static_cast<double>(info.kv_token_bytes) / 1024,
+                      mebibytes(info.kv_memory));
   return text;
 }
 

@@ -3,10 +3,12 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "r1/error.hpp"
 #include "tests/unit/base/fake_root.hpp"
 
 using r1::base::huge_page_shortage;
@@ -149,6 +151,24 @@ TEST_CASE("the real machine says something") {
   CHECK(budget.available > 0);
   CHECK(budget.available <= budget.total);
   CHECK(budget.allowed <= budget.available);
+}
+
+TEST_CASE("what cannot be held is refused with the numbers (R4)") {
+  MemoryBudget budget;
+  budget.allowed = 300 * kMiB;
+  budget.reason = "cgroup limit of 512.0 MiB, 212.0 MiB in use";
+  CHECK_NOTHROW(require_memory("packed weights", 300 * kMiB, budget));
+  try {
+    require_memory("packed weights", 1200 * kMiB, budget);
+    FAIL("no error");
+  } catch (const r1::Error& error) {
+    CHECK(error.code() == r1::ErrorCode::out_of_memory);
+    CHECK(std::string(error.what()) ==
+          "packed weights: expected room for 1.2 GiB, got 300.0 MiB (cgroup limit of 512.0 MiB, "
+          "212.0 MiB in use)");
+  }
+  budget.allowed = -1;
+  CHECK_NOTHROW(require_memory("packed weights", std::numeric_limits<std::int64_t>::max(), budget));
 }
 
 TEST_CASE("a shortage of huge pages is told with the numbers and the remedy") {

@@ -1,3 +1,4 @@
+// Where a generation's time went: what counts as prefill, gaps and percentiles.
 #include "libr1/engine/ledger.hpp"
 
 #include <catch2/catch.hpp>
