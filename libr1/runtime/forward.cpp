@@ -54,10 +54,10 @@ class Forward::Pass {
   }
 
  private:
-  // Tells the probe; a step of one row is computed by every worker for itself, but shown once.
+  // Tells the probe; a single row is encoded by every worker for itself, but shown once.
   void show(Stage stage, std::int64_t layer, std::int64_t row, const float* values,
             std::int64_t count) const noexcept {
-    if (f_.probe_ && (m_ > 1 || worker_.index() == 0)) {
+    if (f_.probe_ && (!single_ || worker_.index() == 0)) {
       f_.probe_(stage, layer, row, {values, static_cast<std::size_t>(count)});
     }
   }
@@ -78,7 +78,8 @@ class Forward::Pass {
   template <class Produce>
   const EncodedRows& encode(EncodingSet set, std::int64_t rows, std::int64_t k,
                             Produce produce) noexcept {
-    if (rows == 1) {
+    single_ = rows == 1;
+    if (single_) {
       EncodedRows& own = *f_.private_encoded_[static_cast<std::size_t>(worker_.index())];
       own.encode(f_.table_, set, produce(0), k, 0, remainder_);
       return own;
@@ -196,6 +197,7 @@ class Forward::Pass {
   float* scratch_;
   float* remainder_;
   std::size_t region_ = 0;
+  bool single_ = false;  ///< one row is being encoded
 };
 
 Forward::Forward(const model::LoadedModel& model, const kernels::KernelTable& table,
