@@ -120,17 +120,18 @@ void Loop::step() {
   const StepPlan& plan =
       scheduler_.plan(scheduled_, {pages.free + pages.cached, pages.capacity}, now_s());
   for (const std::size_t i : plan.preempt) active_[i]->release();
-  for (const std::size_t i : plan.out_of_room) end(i, "another page");
+  for (const std::size_t i : plan.out_of_room) {
+    end(i, fmt::format("KV cache: expected another page, got none free of {} (kv_memory {} bytes)",
+                       budget_.pages, budget_.pages * layout_.page_bytes()));
+  }
   for (const std::size_t i : plan.start) active_[i]->attach();
   take_rows(plan);
   if (!steps_.empty()) compute(plan);
   std::erase_if(active_, [](const auto& request) { return request == nullptr; });
 }
 
-void Loop::end(std::size_t i, const char* room) {
-  active_[i]->finish(FinishReason::error,
-                     fmt::format("KV cache: expected room for {}, got none (kv_memory {} bytes)",
-                                 room, budget_.pages * layout_.page_bytes()));
+void Loop::end(std::size_t i, const std::string& error) {
+  active_[i]->finish(FinishReason::error, error);
   active_[i] = nullptr;
 }
 
@@ -144,7 +145,7 @@ void Loop::take_rows(const StepPlan& plan) {
     if (request.ahead()) count = std::min(count, kAheadRows);
     // Promised by the plan, unless the system has no memory for what the pool may have.
     if (!request.kv().reserve(request.position() + count)) {
-      end(rows.request, "what is allowed");
+      end(rows.request, "KV cache: expected memory for another page, got none from the system");
       continue;
     }
     const bool whole = count == static_cast<std::int64_t>(pending.size()) && !request.ahead();
@@ -160,7 +161,13 @@ void Loop::compute(const StepPlan& plan) {
   std::span<const float> logits =
       forward_.step(steps_, prefill ? settings_.threads_batch : settings_.threads);
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  scheduler_.learn(plan.decode_rows, plan.prefill_rows, seconds);
+  // Less than planned when more was found in the cache, or computed ahead.
+  std::int64_t rows = 0;
+  for (const runtime::SequenceStep& step : steps_) {
+    rows += static_cast<std::int64_t>(step.tokens.size());
+  }
+  const std::int64_t decode_rows = std::min(plan.decode_rows, rows);
+  scheduler_.learn(decode_rows, rows - decode_rows, seconds);
   const auto vocab = static_cast<std::size_t>(model_.impl().config.vocab);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     Request& request = *active_[stepped_[i]];

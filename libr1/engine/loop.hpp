@@ -70,8 +70,8 @@ class Loop {
   /// Makes steps_ of the plan's rows.
   void take_rows(const StepPlan& plan);
   void compute(const StepPlan& plan);
-  /// Ends active_[i], for which there was no room.
-  void end(std::size_t i, const char* room);
+  /// Ends active_[i] with an error.
+  void end(std::size_t i, const std::string& error);
 
   Model model_;
   Settings settings_;
