@@ -30,6 +30,14 @@ struct SamplingOptions {
       {};  ///< added to the raw logits; bias in [-1e30, 1e30]
 };
 
+/// What becomes of a conversation that no longer fits the context.
+enum class Overflow {
+  error,              ///< the prompt is refused: Error{context_length_exceeded}
+  drop_oldest_turns,  ///< whole turns are left out, oldest first, until a quarter of the context,
+                      ///< or max_tokens when that is less, is free for the answer; never the system
+                      ///< prompt nor the last message
+};
+
 /// Everything that shapes one generation.
 struct GenerationOptions {
   SamplingOptions sampling = {};
@@ -48,7 +56,8 @@ struct GenerationOptions {
   bool json = false;             ///< the answer is a JSON object; a thought before it is free
   std::string json_schema = {};  ///< the answer satisfies this JSON Schema (a subset:
                                  ///< docs/json-schema.md); "": off
-  int priority = 0;              ///< higher goes first; one step is worth ten seconds of waiting
+  Overflow overflow = Overflow::error;
+  int priority = 0;            ///< higher goes first; one step is worth ten seconds of waiting
   std::string cache_key = {};  ///< prompts are recognised among those of the same key only, so that
                                ///< how fast one starts tells nothing about other keys' prompts
   int top_logprobs = -1;  ///< -1: no log-probabilities; 0 to 20: of each generated token, and of
@@ -128,6 +137,7 @@ struct Generation {
   std::vector<TokenId> token_ids;         ///< generated, thought included, end token excluded
   std::vector<TokenLogprob> logprobs;     ///< of each of token_ids, if asked for; 0 and no
                                           ///< others for those that closed a thought
+  std::int64_t dropped_messages = 0;      ///< of the conversation, left out by Overflow, in all
   std::int64_t cached_tokens = 0;         ///< prompt tokens whose KV was there already
   std::uint64_t seed = 0;                 ///< the seed in use
   Timings timings;

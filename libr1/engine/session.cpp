@@ -61,14 +61,52 @@ void SessionImpl::add(std::vector<Message> messages) {
   const std::size_t before = messages_.size();
   for (Message& message : messages) messages_.push_back(std::move(message));
   try {
-    const RenderedPrompt prompt = loop_->model().chat_template().render(
-        messages_, {.enable_thinking = options_.enable_thinking});
-    begin(loop_->model().impl().text_tokenizer->encode_prompt(prompt.pieces),
-          prompt.starts_in_thought ? ThoughtMode::started : ThoughtMode::detect, start);
+    RenderedPrompt prompt = render(true);
+    auto ids = loop_->model().impl().text_tokenizer->encode_prompt(prompt.pieces);
+    while (overflows(ids.size()) && drop_turn()) {
+      prompt = render(true);
+      ids = loop_->model().impl().text_tokenizer->encode_prompt(prompt.pieces);
+    }
+    begin(std::move(ids), prompt.starts_in_thought ? ThoughtMode::started : ThoughtMode::detect,
+          start);
   } catch (...) {
     messages_.resize(before);
+    dropped_ = std::min(dropped_, before);
     throw;
   }
+}
+
+std::size_t SessionImpl::first_turn() const {
+  return !messages_.empty() && messages_.front().role == "system" ? 1 : 0;
+}
+
+RenderedPrompt SessionImpl::render(bool add_generation_prompt) const {
+  const ChatTemplateOptions how{.add_generation_prompt = add_generation_prompt,
+                                .enable_thinking = options_.enable_thinking};
+  if (dropped_ == 0) return loop_->model().chat_template().render(messages_, how);
+  const auto first = static_cast<std::ptrdiff_t>(first_turn());
+  std::vector<Message> kept(messages_.begin(), messages_.begin() + first);
+  kept.insert(kept.end(), messages_.begin() + first + static_cast<std::ptrdiff_t>(dropped_),
+              messages_.end());
+  return loop_->model().chat_template().render(kept, how);
+}
+
+bool SessionImpl::overflows(std::size_t prompt) const {
+  if (options_.overflow != Overflow::drop_oldest_turns) return false;
+  constexpr std::int64_t kAnswerShare = 4;
+  const std::int64_t context = loop_->context();
+  std::int64_t answer = context / kAnswerShare;
+  if (options_.max_tokens >= 0) answer = std::min(answer, options_.max_tokens);
+  return static_cast<std::int64_t>(prompt) + std::max<std::int64_t>(answer, 1) > context;
+}
+
+// A turn goes from one user message to the next.
+bool SessionImpl::drop_turn() {
+  std::size_t next = first_turn() + dropped_ + 1;
+  while (next < messages_.size() && messages_[next].role != "user") ++next;
+  if (next >= messages_.size()) return false;
+  dropped_ = next - first_turn();
+  return true;
 }
 
 void SessionImpl::complete(std::string_view text, bool parse_special) {
@@ -160,6 +198,7 @@ std::optional<Piece> SessionImpl::next() {
 
 void SessionImpl::collect_result() {
   result_ = request_->wait_result();
+  result_.dropped_messages = static_cast<std::int64_t>(dropped_);
   {
     const std::scoped_lock lock(request_mutex_);
     request_.reset();
@@ -177,8 +216,7 @@ void SessionImpl::prepare_next() {
   if (events_.on_end || result_.reasoning.empty() || result_.finish_reason == FinishReason::error)
     return;
   try {
-    const RenderedPrompt history = loop_->model().chat_template().render(
-        messages_, {.add_generation_prompt = false, .enable_thinking = options_.enable_thinking});
+    const RenderedPrompt history = render(false);
     auto prompt = loop_->model().impl().text_tokenizer->encode_prompt(history.pieces);
     const auto length = static_cast<std::int64_t>(prompt.size());
     if (length == 0 || length + 1 > loop_->context()) return;
@@ -218,6 +256,7 @@ void SessionImpl::end_thought() {
 void SessionImpl::reset() {
   end_current();
   messages_.clear();
+  dropped_ = 0;
   result_ = {};
 }
 

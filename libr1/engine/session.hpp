@@ -38,6 +38,14 @@ class SessionImpl {
  private:
   std::int64_t vocab() const { return loop_->model().impl().config.vocab; }
   void begin(std::vector<TokenId> prompt, ThoughtMode mode, Clock::time_point start);
+  /// The conversation as the model is to see it.
+  RenderedPrompt render(bool add_generation_prompt) const;
+  /// Index of the first message that is not the system prompt.
+  std::size_t first_turn() const;
+  /// Whether a prompt of so many tokens is to be made shorter.
+  bool overflows(std::size_t prompt) const;
+  /// Leaves out the oldest turn still shown; false when it is the last.
+  bool drop_turn();
   ThoughtLimits thought_limits(std::int64_t room) const;
   RequestParts parts(ThoughtMode mode) const;
   void collect_result();
@@ -51,6 +59,7 @@ class SessionImpl {
   GenerationEvents events_;
   std::shared_ptr<const sampling::Constraint> constraint_;  ///< as options_ want it, or null
   std::vector<Message> messages_;
+  std::size_t dropped_ = 0;           ///< messages behind the system prompt that are left out
   std::mutex request_mutex_;          ///< for stop() and end_thought(), which any thread may call
   std::shared_ptr<Request> request_;  ///< the running generation
   std::shared_ptr<Request> ahead_;    ///< what prepare_next() asked for

@@ -142,6 +142,11 @@ class Chat {
     if (result.finish_reason == r1::FinishReason::length) {
       say("(stopped at the limit of tokens; see -n and -c)\n");
     }
+    if (result.dropped_messages > dropped_messages_ && !run_.options.quiet) {
+      write_message("note", fmt::format("the oldest {} messages no longer fit and are left out",
+                                        result.dropped_messages));
+    }
+    dropped_messages_ = result.dropped_messages;
     stats_ = summary_line(result, is_drawn(engine_, run_.options)) + "\n";
     if (run_.options.verbose) write_err(stats_);
   }
@@ -152,6 +157,7 @@ class Chat {
   LineEditor editor_;
   std::optional<std::string> system_;
   std::string stats_;
+  std::int64_t dropped_messages_ = 0;  ///< as last told
   bool leaving_ = false;
 };
 

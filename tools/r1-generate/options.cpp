@@ -205,6 +205,16 @@ void Declaration::declare_machine() {
       "longest conversation in tokens (default: 0, what the model was trained for, at most "
       "32768). Memory is taken as it is used",
       0, kTokensMax, [this](std::int64_t n) { options_.engine.kv_tokens = n; });
+  set_.value("--overflow", "HOW",
+             "when a chat no longer fits: error (default), or drop-oldest-turns, which is said",
+             [this](const std::string& text) {
+               if (text != "error" && text != "drop-oldest-turns") {
+                 throw UsageError(fmt::format(
+                     "--overflow: expected error or drop-oldest-turns, got '{}'", text));
+               }
+               options_.generation.overflow =
+                   text == "error" ? r1::Overflow::error : r1::Overflow::drop_oldest_turns;
+             });
   set_.value("--kv-type", "TYPE",
              "how the conversation is held in memory: f16 (default), q8 (half of it) or f32; also "
              "-ctk, -ctv",
