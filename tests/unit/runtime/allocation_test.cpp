@@ -16,18 +16,30 @@ namespace {
 
 std::atomic<std::int64_t> allocations{0};
 
-void* counted(std::size_t bytes, std::size_t alignment) {
+void* counted(std::size_t bytes, std::size_t alignment) noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
   void* memory = nullptr;
   const std::size_t least = std::max(alignment, sizeof(void*));
-  if (posix_memalign(&memory, least, std::max<std::size_t>(bytes, 1)) != 0) throw std::bad_alloc();
+  return posix_memalign(&memory, least, std::max<std::size_t>(bytes, 1)) == 0 ? memory : nullptr;
+}
+
+void* counted_or_throw(std::size_t bytes, std::size_t alignment) {
+  void* const memory = counted(bytes, alignment);
+  if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+// All forms that delete below gives back: a sanitizer brings its own of those that are left out.
+void* operator new(std::size_t bytes) { return counted_or_throw(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes, alignof(std::max_align_t));
+}
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return counted(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
