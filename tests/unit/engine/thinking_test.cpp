@@ -94,19 +94,21 @@ TEST_CASE("a thought that goes round in a circle ends, an answer that does is cu
 
 TEST_CASE("the caller ends a thought") {
   const Model model = endless(long_sentence());
-  Engine engine(model, {.threads = 1});
-  GenerationOptions options = greedy(300);
-  options.ignore_eos = true;  // its loops are not looked for
+  Engine engine(model, {.threads = 1, .kv_tokens = 100000});
+  GenerationOptions options = greedy(-1);  // seconds of thought, however slow the caller is
+  options.ignore_eos = true;               // its loops are not looked for
   Session session = engine.open_session(options);
   session.user("hi");
   REQUIRE(session.next());
   session.end_thought();
-  while (session.next()) {
+  while (const auto piece = session.next()) {
+    if (piece->kind == PieceKind::answer) session.stop();
   }
   CHECK(session.result().thought_end == ThoughtEnd::user);
   CHECK_FALSE(session.result().text.empty());
   // Outside a generation it does nothing.
   session.end_thought();
+  session.options(greedy(20));
   CHECK(answer(session).thought_end == ThoughtEnd::none);
 }
 
